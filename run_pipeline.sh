@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# From a model and a cluster to the predicted iteration time: sets up what is missing, then runs the stages in order.
+# Predicts the iteration time of a model on a cluster: sets up missing parts, then runs the stages in order.
 # print_help explains each option; docs/explanation/architecture.md explains each stage.
 set -euo pipefail
 # shellcheck source=scripts/setup.sh
@@ -21,21 +21,21 @@ Usage:
 
 What to run:
   --out DIR                run directory (default: runs/MODEL-CLUSTER)
-  --network KIND           analytical, fluid, packet, or auto, which picks one of the last two (default: packet)
+  --network KIND           analytical, fluid, packet, or auto, which picks fluid or packet (default: packet)
   --threads N              threads of the network simulation, or auto (default); the result does not depend on it
-  --processes N            processes of the network simulation, started by mpirun (default: 1); the same result
-  --hostfile FILE          machines that mpirun starts them on, one a line, as "name slots=2"
-  --until TIME             stops the replay at this simulated time ("5 ms"); the results are those until then
+  --processes N            processes of the network simulation, started by mpirun (default: 1); the result does not depend on it
+  --hostfile FILE          machines for these processes, one per line, such as "name slots=2"
+  --until TIME             stops the replay at this simulated time ("5 ms"); the results cover the time until then
   --iterations N           replays N iterations one after another; the results are those of the last
-  --fold KIND              replays one of several equivalent hosts: off, exact, relaxed or auto (default)
+  --fold KIND              replays one host of each equivalence class: off, exact, relaxed or auto (default)
   --set SECTION.KEY=VALUE  replaces an entry of either file; may be repeated
   --megatron-args SCRIPT   in place of MODEL.yaml, a Megatron-LM launch script or a file of its arguments
-  --variable NAME=VALUE    of a variable that SCRIPT does not assign itself; may be repeated
-  --strict                 what is unknown or not modelled in SCRIPT or a config.json is an error
-  --gpu-profile FILE       measured kernel times, asked before the shipped ones; may be repeated
-  --only STAGE             this stage alone
-  --from STAGE             this stage and those after it
-  -v, -q                   the stages say more, or only what went wrong
+  --variable NAME=VALUE    sets a variable that SCRIPT does not assign itself; may be repeated
+  --strict                 anything unknown or not modeled in SCRIPT or a config.json is an error
+  --gpu-profile FILE       measured kernel times, used in preference to the shipped ones; may be repeated
+  --only STAGE             runs only this stage
+  --from STAGE             runs this stage and all later ones
+  -v, -q                   the stages print more, or only errors
   --help                   this text
   Stages: ${stages[*]}
   A stage whose inputs did not change since it last ran is skipped. With --only or --from a later
@@ -195,7 +195,7 @@ parse_arguments() {
   done
 }
 
-# Checks that the named files exist before anything that takes time.
+# Checks that the named files exist before any step that takes time.
 check_inputs() {
   local file
   [[ -z $megatron_args || ${#inputs[@]} -le 1 ]] ||
@@ -208,9 +208,9 @@ check_inputs() {
       fi
       ;;
     1) [[ -n $megatron_args ]] || usage_error "a cluster is needed after the model '${inputs[0]}'" ;;
-    *) usage_error "one model and one cluster are needed; what is '${inputs[2]}'?" ;;
+    *) usage_error "one model and one cluster are needed; unexpected argument '${inputs[2]}'" ;;
   esac
-  [[ -z $hostfile || -n $processes ]] || usage_error "--hostfile needs --processes: how many to start on them"
+  [[ -z $hostfile || -n $processes ]] || usage_error "--hostfile needs --processes, the number of processes"
   if [[ ${processes:-1} != 1 && ${network_args[1]:-packet} =~ ^(analytical|fluid)$ ]]; then
     usage_error "--processes: the ${network_args[1]} network runs in one process"
   fi
@@ -227,7 +227,7 @@ check_inputs() {
   done
 }
 
-# The same message as the tools give.
+# Prints the same message as the tools and ends the script if the file cannot be read.
 check_readable() {
   local why=''
   if [[ ! -e $1 ]]; then
@@ -240,7 +240,7 @@ check_readable() {
   [[ -z $why ]] || { say "$1: error: cannot read: $why$(suggest_neighbour "$1")"; exit 1; }
 }
 
-# Checks a hostfile, because mpirun explains a wrong one badly. A line is a machine's name, then optionally slots=N.
+# Checks a hostfile, because mpirun's messages about an invalid one are unclear. A line is a machine's name, then optionally slots=N.
 check_hostfile() {
   local line rest word words column number=0 machines=0 at
   while IFS= read -r line || [[ -n $line ]]; do
@@ -252,7 +252,7 @@ check_hostfile() {
       while [[ ${rest:column-1:${#word}} != "$word" ]]; do column=$((column + 1)); done
       at="$1:$number:$column: error:"
       if [[ $word == "${words[0]}" ]]; then
-        [[ $word =~ ^[A-Za-z0-9][A-Za-z0-9@._:-]*$ ]] || { say "$at '$word' is no name of a machine"; exit 1; }
+        [[ $word =~ ^[A-Za-z0-9][A-Za-z0-9@._:-]*$ ]] || { say "$at '$word' is not the name of a machine"; exit 1; }
         machines=$((machines + 1))
       else
         [[ $word =~ ^(slots|max_slots)=[1-9][0-9]{0,5}$ ]] ||
@@ -281,8 +281,8 @@ default_out() {
 
 # --- the stages ------------------------------------------------------------------------------------------------------
 
-# The command that starts exec-engine in several processes. Each process has several threads, so no process is bound to
-# a core. mpirun's message about a failed process is hidden, because the process printed a better one; so are hwloc's
+# Sets `launcher` to the command that starts exec-engine in several processes. Each process has several threads, so no process is bound to
+# a core. mpirun's message about a failed process is hidden, because the process prints a better one. So are hwloc's
 # messages about a container without /sys.
 set_launcher() {
   launcher=()
@@ -317,11 +317,11 @@ run_stage() {
   exit "$status"
 }
 
-# Two runs must not write into one directory at the same time. The lock is on the directory itself and ends with us.
+# Two runs must not write into one directory at the same time. The lock is on the directory itself and ends with this script.
 claim_out() {
   mkdir -p "$out" 2>/dev/null || [[ -d $out ]] || { say "$out: error: cannot create the run directory"; exit 1; }
   exec 8<"$out"
-  flock -n 8 || fail "another run is at work in $out"
+  flock -n 8 || fail "another run is writing to $out"
 }
 
 parse_arguments "$@"

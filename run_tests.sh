@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Sets up what is missing, builds everything with its tests, runs the suites asked for. See --help.
+# Sets up missing parts, builds everything with its tests, and runs the given suites. See --help.
 set -euo pipefail
 # shellcheck source=scripts/setup.sh
 source "$(dirname "${BASH_SOURCE[0]}")/scripts/setup.sh"
@@ -15,18 +15,18 @@ Usage:
 
 Suites (default: all):
   fast          unit tests and layering; seconds
-  integration   the executables and the two commands, end to end
-  validation    predicted against published iteration times
-  cuda          compiles gpu-profiler with nvcc; fetches it where the machine has none (528 MB, once)
-  bench-short   the packet network's speed and memory, roughly; seconds, on a busy machine too
-  all           all of these
-  scoreboard    everything published, as run_validation.sh does it, without writing the page; an hour
-  bench         speed and memory against their limits; wants an idle machine
+  integration   the executables and the scripts, end to end
+  validation    compares predicted with published iteration times
+  cuda          compiles gpu-profiler with nvcc; fetches nvcc if the machine has none (528 MB, once)
+  bench-short   a rough check of the packet network's speed and memory; seconds, even on a busy machine
+  all           all suites above
+  scoreboard    predicts all published results, as run_validation.sh does, without writing the page; an hour
+  bench         compares speed and memory with their limits; needs an idle machine
   asan, tsan    the fast suite, built with sanitizers
-  coverage      the fast suite, with the lines and branches it reaches (summary from gcov)
+  coverage      the fast suite, with its coverage of lines and branches (summary from gcov)
 
 Options:
-  --filter REGEX           only the tests whose names match
+  --filter REGEX           runs only the tests whose names match
 $(setup_options_help | sed '1d')
   --help                   this text
 
@@ -72,14 +72,15 @@ parse_arguments() {
   ((${#chosen[@]} > 0)) || chosen=(all)
 }
 
-# run_suite PRESET CTEST_ARGUMENT...: tests that time themselves are alone on the machine, by their RUN_SERIAL property.
+# run_suite PRESET CTEST_ARGUMENT...: runs tests in parallel. Tests that measure time run alone, by their RUN_SERIAL property.
 run_suite() {
   local preset=$1
   shift
   run_group env --chdir "$root" ctest --preset "$preset" --no-tests=error --parallel "$jobs" "$@" "${filter[@]}"
 }
 
-# One line per file of ours, from gcov's "File 'x'" and "Lines executed:P% of N". A header counts where it is hit most.
+# Prints one line per file of Drydock, from gcov's "File 'x'" and "Lines executed:P% of N". Of a header, which gcov lists
+# for each unit that includes it, prints the highest coverage.
 print_coverage() {
   (cd "$root/build/coverage" && find . -name '*.gcda' -exec gcov --no-output {} + 2>/dev/null) |
     awk -v root="$root/" '

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Predicts everything published that the product is checked against, and writes docs/explanation/validation.md. See --help.
+# Predicts the published results that validate Drydock, and writes docs/explanation/validation.md. See --help.
 set -euo pipefail
 # shellcheck source=scripts/setup.sh
 source "$(dirname "${BASH_SOURCE[0]}")/scripts/setup.sh"
@@ -12,23 +12,23 @@ Usage:
   ./run_validation.sh [SOURCE...] [options]
   ./run_validation.sh --list [--network KIND]
 
-SOURCE is a file of tests/validation/training/ without suffix; without one, training runs of all of them are run.
+SOURCE is a file of tests/validation/training/ without suffix. Without SOURCE, the training runs of all files are predicted.
 
 Options:
-  --most-gpus N            run no training runs on more GPUs, which take hours
-  --minutes N              begin nothing after N minutes; what is running then ends first
-  --network KIND           of the training runs: analytical (default) or another one that run_pipeline.sh takes
-  --list                   which training runs are known and what they took; runs nothing
+  --most-gpus N            skips training runs on more GPUs, which take hours
+  --minutes N              starts no prediction after N minutes; those in progress are completed
+  --network KIND           network of the training runs: analytical (default) or another that run_pipeline.sh accepts
+  --list                   lists the known training runs and how long they took; predicts nothing
 $(setup_options_help | sed '1d')
   --help                   this text
 
 Files:
-  Records: tests/validation/training/, collectives.csv, kernels-*.csv there. What was predicted is kept in
-  runs/validation/kept and not predicted again from the same tools and configs: the page can be made piece by piece, and has
-  all that is known. Training runs that are not say so on the page.
+  Published results: training/, collectives.csv and kernels/*.csv in tests/validation/. Predictions are kept in
+  runs/validation/kept and reused while the tools and configs are the same, so several calls can complete the page. It
+  shows all predictions so far and marks training runs that have none.
 
 Exit status:
-  0 nothing is worse than its limit, 1 something is, or the build failed, 2 wrong usage, 130 interrupted
+  0 all results are within their limits, 1 a result is not, or the build failed, 2 wrong usage, 130 interrupted
 
 Example:
   ./run_validation.sh --most-gpus 256 --minutes 30
@@ -71,7 +71,7 @@ while (($# > 0)); do
       sources=("${sources[@]##*/}")
       sources=("${sources[@]%.csv}")
       [[ " ${sources[*]} " == *" $1 "* ]] ||
-        usage_error "no source is called '$1'$(did_you_mean "$1" "${sources[@]}"); there are ${sources[*]}"
+        usage_error "no source is called '$1'$(did_you_mean "$1" "${sources[@]}"); the sources are ${sources[*]}"
       words+=("$1")
       ;;
   esac

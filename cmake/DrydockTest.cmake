@@ -24,7 +24,7 @@ function(drydock_tests prefix)
 endfunction()
 
 # drydock_rooms(folders...)
-# Adds each room of this folder, in the direction of the includes.
+# Adds each room of this folder. A room may include only rooms before it.
 function(drydock_rooms)
   foreach(room IN LISTS ARGN)
     add_subdirectory(${room})

@@ -16,7 +16,7 @@ namespace {
 const ToolInfo kInfo = {
     "compute-sim explain",
     "Prints every submodule with its kernels: shape, time, what bounds it, where it is from.",
-    "reads RUN/1-workload/manifest.pb, or a GPU's file and a list of submodules "
+    "reads RUN/1-workload/, or a GPU's file and a list of submodules "
     "(docs/reference/submodules.md)",
     "compute-sim explain --gpu h100-sxm-80g --submodule 'kind: linear, rows: 8192, n: 4096, k: "
     "4096'",
@@ -26,24 +26,24 @@ struct Options {
   std::string run;
   std::vector<std::string> gpus;
   std::string list;                 // a file of submodules
-  std::vector<std::string> single;  // submodules in words
+  std::vector<std::string> single;  // submodules as YAML keys and values
   ModelOptions model;
 };
 
-Status CheckWords(const Options& options) {
+Status CheckUsage(const Options& options) {
   RETURN_IF_ERROR(CheckModelOptions(options.model));
   const bool listed = !options.list.empty() || !options.single.empty();
   if (!options.run.empty()) {
     if (!listed && options.gpus.empty()) return OkStatus();
-    return Error("RUN has its own GPUs and submodules: give it alone, or leave it out");
+    return Error("RUN has its own GPUs and submodules: give RUN alone, or leave it out");
   }
   if (!listed) return MissingOption("RUN, --submodules or --submodule");
   if (options.gpus.empty()) return MissingOption("--gpu");
   return OkStatus();
 }
 
-// A workload without ranks, of the GPUs and submodules of the command line.
-Result<Workload> WorkloadOfWords(const Options& options) {
+// A workload without ranks that has the GPUs and submodules of the command line.
+Result<Workload> WorkloadOfCommandLine(const Options& options) {
   Workload workload;
   for (const std::string& name : options.gpus) {
     ASSIGN_OR_RETURN(GpuSpec spec, LoadGpu(name));
@@ -63,7 +63,7 @@ Result<Workload> WorkloadOfWords(const Options& options) {
 Result<WorkloadFile> ReadOrMakeWorkload(const Options& options) {
   if (!options.run.empty()) return ReadWorkload(options.run, WorkloadParts::kTables);
   WorkloadFile file;
-  ASSIGN_OR_RETURN(file.workload, WorkloadOfWords(options));
+  ASSIGN_OR_RETURN(file.workload, WorkloadOfCommandLine(options));
   return file;
 }
 
@@ -83,7 +83,7 @@ void Declare(CLI::App* command, Options* options, const CommonOptions&) {
       ->type_name("WORDS")
       ->allow_extra_args(false);
   DeclareModelOptions(command, &options->model);
-  CheckOptions(command, [options] { return CheckWords(*options); });
+  CheckOptions(command, [options] { return CheckUsage(*options); });
 }
 
 Status Run(const Options& options, const CommonOptions& common) {

@@ -36,8 +36,9 @@ Result<GpuData> LoadData(const Options& options) {
   for (const std::string& path : options.profiles) {
     ASSIGN_OR_RETURN(Profile profile, LoadProfile(path));
     if (profile.gpu != spec.name) {
-      return Error(fmt::format("it was measured on '{}', not on '{}'", profile.gpu, spec.name),
-                   {path, 0, 0});
+      return Error(
+          fmt::format("this profile was measured on '{}', not on '{}'", profile.gpu, spec.name),
+          {path, 0, 0});
     }
     simulate.profiles.push_back(std::make_shared<const Profile>(std::move(profile)));
   }

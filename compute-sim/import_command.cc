@@ -34,12 +34,12 @@ void PrintImportersIfHelp(const std::string& name) {
   throw CLI::Success();
 }
 
-Status CheckWords(const Options& options) {
+Status CheckUsage(const Options& options) {
   if (options.from.empty()) return MissingOption("--from");
   ASSIGN_OR_RETURN(const Importer* importer, FindImporter(options.from));
   RETURN_IF_ERROR(ParseDataType(options.type));
   // An option that the importer would ignore is an error.
-  if (importer->says_type && options.command->count("--dtype") > 0) {
+  if (importer->states_type && options.command->count("--dtype") > 0) {
     return Error(
         fmt::format("--dtype is not valid for '{}': its files state their types", importer->name));
   }
@@ -67,7 +67,7 @@ std::string LeftOutText(const std::map<std::string, int64_t>& left_out) {
   for (size_t i = 0; i < order.size() && i < 8; ++i) {
     parts.push_back(fmt::format("{} {}", -order[i].first, order[i].second));
   }
-  if (order.size() > 8) parts.push_back(fmt::format("{} kinds more", order.size() - 8));
+  if (order.size() > 8) parts.push_back(fmt::format("{} other kinds", order.size() - 8));
   return Join(parts);
 }
 
@@ -91,7 +91,7 @@ void Declare(CLI::App* command, Options* options, const CommonOptions&) {
       ->type_name("WORDS");
   command->add_option("-o,--output", options->output, "The profile; standard output if absent")
       ->type_name("FILE");
-  CheckOptions(command, [options] { return CheckWords(*options); });
+  CheckOptions(command, [options] { return CheckUsage(*options); });
 }
 
 Status Run(const Options& options, const CommonOptions& common) {
@@ -112,21 +112,20 @@ Status Run(const Options& options, const CommonOptions& common) {
     names.push_back(BaseName(path));
   }
   if (all.rows.empty()) {
-    return Error(fmt::format("nothing in {} has a place in a profile{}", Join(names),
+    return Error(fmt::format("a profile can hold no kernel of {}{}", Join(names),
                              all.left_out.empty() ? "" : ": " + LeftOutText(all.left_out)));
   }
   const std::string text =
       ProfileText(all, {options.gpu, fmt::format("{} of {}", Join(names), importer->name),
                         importer->summary, options.date, importer->burst});
   const int64_t disagreeing = CountDisagreeing(all);
-  Report(
-      kInfo, common,
-      fmt::format("{} times{}{}", all.rows.size(),
-                  disagreeing == 0 ? ""
-                                   : fmt::format("; of {} kernels they are more than twice apart, "
-                                                 "and the median counts",
-                                                 disagreeing),
-                  all.left_out.empty() ? "" : "; left out " + LeftOutText(all.left_out)));
+  Report(kInfo, common,
+         fmt::format("{} times{}{}", all.rows.size(),
+                     disagreeing == 0 ? ""
+                                      : fmt::format("; the times of {} kernels differ by more than "
+                                                    "a factor of two, the profile has their median",
+                                                    disagreeing),
+                     all.left_out.empty() ? "" : "; left out " + LeftOutText(all.left_out)));
   if (common.check) return OkStatus();
   if (!options.output.empty()) return WriteFileAtomically(options.output, text);
   fmt::print("{}", text);

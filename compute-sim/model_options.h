@@ -31,9 +31,9 @@ std::vector<std::string> ProfilePaths(const ModelOptions& options,
 
 struct LoadedOptions {
   SimulateOptions simulate;
-  std::vector<std::pair<std::string, std::string>> hashes;  // of the files read: name, SHA-256
+  std::vector<std::pair<std::string, std::string>> hashes;  // name and SHA-256 of each file read
 };
-// `attention_backend`: of the workload; used if the options name no attention library.
+// `attention_backend`: the backend of the workload, used if the options name no attention library.
 Result<LoadedOptions> LoadModelOptions(const ModelOptions& options,
                                        const std::vector<std::string>& profile_paths,
                                        const std::string& attention_backend);

@@ -16,7 +16,7 @@ namespace {
 const ToolInfo kInfo = {
     "compute-sim",
     "How long each distinct piece of compute takes on each GPU type of the cluster.",
-    "reads RUN/1-workload/manifest.pb, GPU profiles and configs/kernels.yaml; writes RUN/3-times.pb",
+    "reads RUN/1-workload/, GPU profiles and configs/kernels.yaml; writes RUN/3-times.pb",
     "compute-sim out/gpt-22b --gpu-profile my-a100.csv",
 };
 
@@ -58,6 +58,7 @@ Status Run(const Options& options, const CommonOptions& common) {
       {options.run + "/" + kKernelTimesName}};
   if (!options.model.clocks.empty()) stamp.options.push_back("clocks " + options.model.clocks);
   stamp.inputs.push_back(options.run + "/" + kManifestName);
+  stamp.inputs.push_back(options.run + "/" + kTopologyName);
   stamp.inputs.push_back(KernelAssumptionsPath());
   if (!options.explain && SkipsRun(stamp, kInfo, common)) return OkStatus();
   if (!common.check) RETURN_IF_ERROR(CheckCanWrite(options.run + "/" + kKernelTimesName));

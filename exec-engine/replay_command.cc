@@ -131,7 +131,7 @@ Status CheckOverwrites(const std::string& path) {
 void Declare(CLI::App* app, Options* options) {
   app->add_option("run", options->run, "Run directory")->type_name("RUN");
   app->add_option("--network", options->network,
-                  "What carries bytes between hosts; 'help' lists the choices")
+                  "The network between hosts; 'help' lists the choices")
       ->type_name("NAME")
       ->capture_default_str();
   app->add_option("--threads", options->threads,
@@ -139,7 +139,7 @@ void Declare(CLI::App* app, Options* options) {
       ->type_name("N")
       ->capture_default_str();
   app->add_option("--partitioning", options->partitioning,
-                  "How hosts and switches are dealt out to processes and threads: neighbours, "
+                  "How hosts and switches are divided among processes and threads: neighbours, "
                   "in-turns or by-layer; never changes the result")
       ->type_name("NAME")
       ->capture_default_str();
@@ -148,7 +148,7 @@ void Declare(CLI::App* app, Options* options) {
                   "RUN/4-messages.csv, every message, and RUN/4-slowdown.csv, by size")
       ->type_name("INTERVAL");
   app->add_option("--pcap", options->captures,
-                  "Write what passes over a cable into FILE: all cables of a NIC or switch "
+                  "Write the frames on a cable to FILE: all cables of a NIC or switch "
                   "('host 0/nic0=x.pcap'), or those between two ('leaf0,spine1=x.pcap')")
       ->type_name("LINK=FILE");
   app->add_option("--until", options->until,
@@ -236,7 +236,8 @@ Result<Inputs> ReadInputs(const Options& options, bool writes) {
   return Inputs{std::move(file), std::move(plan), std::move(times), std::move(provenance)};
 }
 
-// Returns an error unless all processes compute the same run. Else they would wait forever.
+// Returns an error unless all processes compute the same run. Otherwise they would wait for each
+// other forever.
 Status CheckSame(const Options& options, const Provenance& provenance, Processes* processes) {
   std::string own =
       fmt::format("{} {} {}", kDrydockVersion, options.partitioning, options.network_log);
@@ -246,10 +247,11 @@ Status CheckSame(const Options& options, const Provenance& provenance, Processes
   const std::vector<std::string> all = processes->GatherAll(own);
   for (size_t i = 1; i < all.size(); ++i) {
     if (all[i] == all[0]) continue;
-    return Error(fmt::format("process {} is given another run, other options or another version "
-                             "than process 0; mpirun must start the same everywhere",
-                             i),
-                 {options.run});
+    return Error(
+        fmt::format("process {} is given another run, other options or another version "
+                    "than process 0; mpirun must start every process with the same arguments",
+                    i),
+        {options.run});
   }
   return OkStatus();
 }
@@ -257,7 +259,7 @@ Status CheckSame(const Options& options, const Provenance& provenance, Processes
 Status Write(const Options& options, const Timeline& timeline, const Provenance& provenance,
              const NetworkLog* log, const Stamp& stamp) {
   RETURN_IF_ERROR(WriteTimeline(options.run, timeline, provenance));
-  // A log of another timeline must not lie beside this one, nor what was asked about it.
+  // Neither a log of another timeline nor answers of what-if about it may lie beside this timeline.
   RemoveNetworkLog(options.run);
   std::error_code none;
   std::filesystem::remove(options.run + "/" + kWhatIfName, none);
@@ -265,7 +267,7 @@ Status Write(const Options& options, const Timeline& timeline, const Provenance&
   return SaveStamp(stamp);
 }
 
-// What carries the run; `expected` gets the count of packets where that decides.
+// Returns the network of the run. Sets `expected` to the number of packets if that number decides.
 Result<const NetworkModel*> ChooseNetwork(const Options& options, const CommonOptions& common,
                                           const Inputs& inputs, Processes* processes,
                                           std::optional<int64_t>* expected) {
@@ -324,8 +326,8 @@ Status ReplayRun(const Options& options, const CommonOptions& common, const Stam
 Stamp StampOf(const Options& options) {
   Stamp stamp{options.run,
               "exec-engine",
-              {options.run + "/" + kManifestName, options.run + "/" + kFlowPlanName,
-               options.run + "/" + kKernelTimesName},
+              {options.run + "/" + kManifestName, options.run + "/" + kTopologyName,
+               options.run + "/" + kFlowPlanName, options.run + "/" + kKernelTimesName},
               ResultOptions(options),
               {options.run + "/" + kTimelineName}};
   if (!options.network_log.empty()) {
@@ -354,7 +356,7 @@ Status Run(const Options& options, const CommonOptions& common, Processes* proce
     return processes->first() ? DumpTimeline(options.run, common.verbose) : OkStatus();
   const Stamp stamp = StampOf(options);
   if (common.if_changed && !common.check) {
-    // The first process decides: the others may look when it has begun to write.
+    // The first process decides: another process may check after the first one has begun to write.
     const std::string current = processes->first() && IsUpToDate(stamp) ? "yes" : "no";
     if (processes->GatherAll(current)[0] == "yes") {
       Report(kInfo, common, "up to date");

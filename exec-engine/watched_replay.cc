@@ -32,12 +32,12 @@ std::unique_ptr<Ticker> ShowProgress(const std::string& tool) {
 }
 
 // Runs in a signal handler.
-size_t HowFarItGot(char* text, size_t size) {
+size_t CopyProgress(char* text, size_t size) {
   const Progress::Snapshot at = progress.Now();
-  if (at.all_ops == 0 || size < kHowFarSize) return 0;
-  char how_far[kHowFarSize];
-  const size_t length = WriteHowFar(at, how_far);
-  std::copy(how_far, how_far + length, text);
+  if (at.all_ops == 0 || size < kBriefProgressSize) return 0;
+  char progress_text[kBriefProgressSize];
+  const size_t length = WriteBriefProgress(at, progress_text);
+  std::copy(progress_text, progress_text + length, text);
   return length;
 }
 
@@ -50,7 +50,7 @@ Result<Timeline> ReplayWatched(const ToolInfo& info, const CommonOptions& common
   options.progress = &progress;
   const bool shown = !common.quiet && ::isatty(STDERR_FILENO) == 1;
   std::unique_ptr<Ticker> line = shown ? ShowProgress(info.name) : nullptr;
-  if (!common.quiet) SayWhenInterrupted(info.name.c_str(), HowFarItGot);
+  if (!common.quiet) SayWhenInterrupted(info.name.c_str(), CopyProgress);
   Result<Timeline> timeline = Replay(workload, plan, times, network, options);
   SayWhenInterrupted(nullptr, nullptr);
   line.reset();

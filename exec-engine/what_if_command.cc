@@ -89,11 +89,13 @@ void Declare(CLI::App* command, Options* options) {
                    "How much faster: rates times 1 + PERCENT / 100, times divided by it")
       ->type_name("PERCENT")
       ->capture_default_str();
-  command->add_option("--only", options->only, "Some of these, with commas: " + NamesHelp())
+  command
+      ->add_option("--only", options->only,
+                   "Only these changes, separated by commas: " + NamesHelp())
       ->type_name("NAMES");
   command
       ->add_option("--network", options->network,
-                   "What carries bytes between hosts (default: that of RUN/4-timeline.pb)")
+                   "The network between hosts (default: that of RUN/4-timeline.pb)")
       ->type_name("NAME");
   command
       ->add_option("--threads", options->threads,

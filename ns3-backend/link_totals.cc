@@ -18,7 +18,7 @@ LinkTotal TotalOf(const FabricHelper& fabric, uint32_t link, int64_t now) {
   LinkTotal total;
   total.from = StartOfLink(fabric.GetMap(), link);
   total.to = EndOfLink(fabric.GetMap(), link);
-  total.rate = direction.made;
+  total.rate = direction.full_rate;
   total.sent = Bytes(static_cast<int64_t>(sender.GetEgress(direction.from_port).bytes));
   total.paused = Time::Ps(sender.GetPausedTime(direction.from_port, now));
   total.busy = Time::Ps(sender.GetEgress(direction.from_port).busy);
@@ -102,7 +102,7 @@ std::vector<LinkTotal> BusiestLinks(const FabricHelper& fabric, size_t most, int
   std::vector<LinkTotal> totals;
   for (const Numbers& each : all) {
     totals.push_back({StartOfLink(map, each.link), EndOfLink(map, each.link),
-                      map.direction(each.link).made, each.sent, each.most_queued, each.marked,
+                      map.direction(each.link).full_rate, each.sent, each.most_queued, each.marked,
                       each.dropped, each.repeated, each.paused, Time::Ps(each.busy)});
   }
   return totals;

@@ -24,8 +24,10 @@ namespace drydock {
 // (frames times links), "queue pairs", "events", "windows", "max queue bytes" (waiting at one
 // switch port), "max buffer bytes" (waiting in one switch), "frames over buffer" (for which a
 // switch of the stated buffer has no room). With congestion control: "marked frames", "congestion
-// notifications"; with flow_control pfc: "pause frames" (that begin or prolong a pause), "dropped
-// frames"; with none: "dropped frames", "negative acks", "repeated packets", "ack timeouts".
+// notifications". With flow_control pfc: "pause frames" (that begin or prolong a pause), "ns of
+// paused links". With any flow_control except ideal: "dropped frames"; with trim: "trimmed frames".
+// With faults: "frames lost to faults", "frames without a way" (no path is left). Where frames can
+// be lost: "negative acks", "repeated packets", "ack timeouts".
 //
 // Run fails if an actor sends between NICs without a path, or if a queue pair gives up after its
 // last retry.

@@ -28,16 +28,17 @@ std::string TracePath(const std::string& run) { return run + "/trace.json.gz"; }
 std::string PathPath(const std::string& run) { return run + "/critical-path.csv"; }
 std::string PagePath(const std::string& run) { return run + "/report.html"; }
 
-// The inputs of the timeline are not listed: if they change, the timeline is stale and made again.
 Stamp StampOf(const ReportOptions& options) {
   Stamp stamp;
   stamp.run = options.run;
   stamp.stage = "report";
-  for (const char* name : {kManifestName, kFlowPlanName, kKernelTimesName, kTimelineName}) {
+  for (const char* name :
+       {kManifestName, kTopologyName, kFlowPlanName, kKernelTimesName, kTimelineName}) {
     stamp.inputs.push_back(options.run + "/" + name);
   }
   const std::string what_if = options.run + "/" + kWhatIfName;
   if (FileExists(what_if)) stamp.inputs.push_back(what_if);
+  // The other run's timeline records the hashes of its inputs, so it changes with them.
   if (!options.compare.empty()) stamp.inputs.push_back(options.compare + "/" + kTimelineName);
   stamp.options = {"--trace-ranks=" + options.trace_ranks, "--ranks=" + options.ranks,
                    "--compare=" + options.compare, options.html ? "--html" : "--no-html"};
@@ -47,7 +48,7 @@ Stamp StampOf(const ReportOptions& options) {
   return stamp;
 }
 
-// An old page would show the figures of an earlier run.
+// Removes the page of an earlier run, which would show other figures.
 Status RemovePage(const std::string& path) {
   std::error_code error;
   std::filesystem::remove(path, error);

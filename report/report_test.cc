@@ -21,7 +21,7 @@ class ReportTest : public testing::Test {
 
   std::string Content(const std::string& name) const { return ReadFile(run_ + "/" + name).value(); }
   bool Exists(const std::string& name) const { return FileExists(run_ + "/" + name); }
-  // Changes whenever the file is written again.
+  // Returns a number that changes whenever the file is written again.
   ino_t Inode(const std::string& name) const {
     struct stat info;
     EXPECT_EQ(::stat((run_ + "/" + name).c_str(), &info), 0);
@@ -66,7 +66,7 @@ TEST_F(ReportTest, NoHtmlLeavesThePageOut) {
   EXPECT_FALSE(Exists("report.html"));
 }
 
-TEST_F(ReportTest, AnUnchangedRunIsNotReportedAgainButShown) {
+TEST_F(ReportTest, UnchangedRunShowsTheLastReport) {
   const ReportOptions options = {.run = run_, .if_changed = true};
   const std::string text = MakeReport(options)->text;
   const ino_t before = Inode("summary.json");
@@ -76,7 +76,7 @@ TEST_F(ReportTest, AnUnchangedRunIsNotReportedAgainButShown) {
   EXPECT_EQ(Inode("summary.json"), before);
 }
 
-TEST_F(ReportTest, AChangedRunOrOptionIsReportedAgain) {
+TEST_F(ReportTest, ChangedRunOrOptionMakesANewReport) {
   ReportOptions options = {.run = run_, .if_changed = true};
   ASSERT_TRUE(MakeReport(options).ok());
   const std::string trace = Content("trace.json.gz");
@@ -89,12 +89,12 @@ TEST_F(ReportTest, AChangedRunOrOptionIsReportedAgain) {
   EXPECT_EQ(MakeReport(options)->text, SummaryText(Summarise(faster)));
 }
 
-TEST_F(ReportTest, AWrongTraceChoiceIsSaidBeforeAnythingIsRead) {
+TEST_F(ReportTest, ReportsAnInvalidTraceChoiceBeforeReading) {
   EXPECT_EQ(MakeReport({.run = "nowhere", .trace_ranks = "al"}).error().ToString(),
             "error: --trace-ranks: 'al' is neither a number of ranks, at least 1, nor 'all'");
 }
 
-TEST_F(ReportTest, AnIncompleteRunLeavesNothing) {
+TEST_F(ReportTest, IncompleteRunWritesNothing) {
   std::filesystem::remove(run_ + "/4-timeline.pb");
   EXPECT_EQ(MakeReport({run_}).error().ToString(),
             run_ + "/4-timeline.pb: error: there is no timeline yet; run exec-engine first");

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Measures the kernels of a transformer layer and the layer as a whole on this machine's GPU, and compares.
+"""Measures the kernels of a transformer layer and the whole layer on this machine's GPU, and compares predictions.
 
-The kernels become rows of a profile (gpu-profiler), with those of runs (--run) and of a grid (--rows, --widths) if
-these are wanted; the layer is a Llama's in PyTorch (torch_layer.py), or one that
-you measured with your own framework (--layer-times). Predicted twice: from the rows, and from the model of the GPU
-without them. Exit status: 0 the sum of what the rows say is within the limit, 1 it is not, 2 wrong usage.
+gpu-profiler adds the kernels to a profile, optionally with those of runs (--run) and of a grid (--rows, --widths). The
+layer is a Llama's in PyTorch (torch_layer.py), or one that you measured with your own framework (--layer-times).
+compute-sim predicts the layer twice: from the rows of the profile, and from the model of the GPU without the rows.
+Exit status: 0 the sum predicted from the rows is within the limit, 1 it is not, 2 wrong usage.
 
   scripts/check_layer.py --gpu h200-sxm-141g -o h200.csv
   scripts/check_layer.py --gpu h200-sxm-141g -o h200.csv --run gpt-175b --rows 4096,8192 --widths 4096,6144,14336
@@ -38,12 +38,12 @@ class Shape:
 
     def submodules(self):
         rows = self.batch * self.sequence
-        qkv, turned = self.heads + 2 * self.kv_heads, self.heads + self.kv_heads
+        qkv, rotated = self.heads + 2 * self.kv_heads, self.heads + self.kv_heads
         attention = (f"batch: {self.batch}, sequence: {self.sequence}, heads: {self.heads}, kv_heads: {self.kv_heads}, "
                      f"head_dim: {self.head_dim}, causal: true, fused: true")
         lines = [("norm", f"n: {self.hidden}, rms: true, fused: true"),
                  ("linear", f"n: {qkv * self.head_dim}, k: {self.hidden}"),
-                 ("rotary", f"n: {turned * self.head_dim}, fused: true"),
+                 ("rotary", f"n: {rotated * self.head_dim}, fused: true"),
                  ("attention", None),
                  ("linear", f"n: {self.hidden}, k: {self.heads * self.head_dim}"),
                  ("add", f"n: {self.hidden}"),
@@ -52,7 +52,7 @@ class Shape:
                  ("activation", f"n: {self.ffn}, gated: true"),
                  ("linear", f"n: {self.hidden}, k: {self.ffn}"),
                  ("add", f"n: {self.hidden}"),
-                 # The residual's gradient has two sources, twice.
+                 # The gradients of the two residual connections are sums of two gradients each.
                  ("add", f"name: gradient, n: {self.hidden}"), ("add", f"name: gradient, n: {self.hidden}")]
         return "submodules:\n" + "".join(
             f"  - {{kind: {kind}, {f'rows: {rows}, {words}' if words else attention}}}\n" for kind, words in lines)
@@ -82,7 +82,7 @@ def measure_kernels(options, layer):
 
 
 def predicted(tools, gpu, layer, *words):
-    """Microseconds of the forward and the backward pass."""
+    """Returns the predicted microseconds of the forward and the backward pass."""
     passes = {"fwd": 0.0, "bwd": 0.0}
     for time, unit, name, which in SUBMODULE.findall(
             run(tools / "compute-sim", "explain", "--gpu", gpu, "--submodules", layer, "-q", *words)):
@@ -118,14 +118,14 @@ def compare(measured, predictions):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--gpu", required=True, help="the GPU's name in configs/gpus, or its file")
-    parser.add_argument("-o", "--output", required=True, type=pathlib.Path, help="the profile; one that is there is continued")
-    parser.add_argument("--bin", type=pathlib.Path, default=HERE.parent / "build/release/bin", help="where the tools are")
+    parser.add_argument("-o", "--output", required=True, type=pathlib.Path, help="the profile; an existing one is continued")
+    parser.add_argument("--bin", type=pathlib.Path, default=HERE.parent / "build/release/bin", help="folder of the tools")
     parser.add_argument("--cudnn", help="libcudnn.so.9, if the loader does not find it")
-    parser.add_argument("--run", metavar="RUN", action="append", default=[], help="measure the kernels of this run, too; may be repeated")
-    parser.add_argument("--rows", help="and a grid of kernels: M, separated by commas")
-    parser.add_argument("--widths", help="with --rows: every pair is an N and a K")
-    parser.add_argument("--layer-times", metavar="JSON", help="of your own layer; then no GPU is needed for a profile that is there")
-    parser.add_argument("--limit", type=float, default=5, help="percent that the sum may be off (default: 5)")
+    parser.add_argument("--run", metavar="RUN", action="append", default=[], help="also measure the kernels of this run; may be repeated")
+    parser.add_argument("--rows", help="also measure a grid of kernels with these values of M, separated by commas")
+    parser.add_argument("--widths", help="with --rows: values of N and K, in all pairs")
+    parser.add_argument("--layer-times", metavar="JSON", help="times of your own layer; with an existing profile, no GPU is needed")
+    parser.add_argument("--limit", type=float, default=5, help="largest error of the sum in percent (default: 5)")
     for field in dataclasses.fields(Shape):
         parser.add_argument("--" + field.name.replace("_", "-"), type=int, default=field.default, help=f"(default: {field.default})")
     options = parser.parse_args()

@@ -33,7 +33,7 @@ take_own_archive() {
   mv "$target.part" "$target"
 }
 
-# mirrors: prints the sites of this release in the configuration of apt; of any release if there are none.
+# mirrors: prints the mirrors of this machine's release that apt is configured for, or all mirrors if there are none.
 mirrors() {
   local codename all
   # shellcheck disable=SC1091
@@ -66,8 +66,8 @@ CONF
     apt-get -c "$work/apt.conf" source --tar-only --download-only "${pin[package]}=${pin[version]}")
 }
 
-# fetch_from_makers: uses apt's downloader, and so its proxies and credentials.
-fetch_from_makers() {
+# fetch_from_authors: uses apt's downloader with its proxies and credentials.
+fetch_from_authors() {
   /usr/lib/apt/apt-helper -o APT::Sandbox::User=root download-file "${pin[url]}" "$work/${pin[file]}"
 }
 
@@ -87,11 +87,11 @@ matches "$target" && exit 0
 rm -f "$target"
 mkdir -p "$work"
 while read -r site; do
-  echo "asking ${site/\/\/*@/\/\/} for ${pin[package]} ${pin[version]}"
+  echo "trying ${site/\/\/*@/\/\/} for ${pin[package]} ${pin[version]}"
   fetch_from_mirror "$site" && keep_if_good && exit 0
 done < <(mirrors)
-echo "no mirror of this machine serves it; asking its makers: ${pin[url]}"
-fetch_from_makers && keep_if_good && exit 0
+echo "no mirror of this machine has it; trying the authors' release: ${pin[url]}"
+fetch_from_authors && keep_if_good && exit 0
 
 rm -rf "$work"
 give_up "cannot fetch the source of ${pin[package]} ${pin[version]} (${pin[suite]}/${pin[component]})

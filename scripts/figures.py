@@ -27,13 +27,13 @@ TABLE = re.compile(r"<!--table ([\w.-]+)-->\n(.*?)<!--/table-->", re.S)
 
 
 def markdown(head, rows):
-    """A Markdown table."""
+    """Returns a Markdown table."""
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows]) + "\n"
 
 
 def read(docs=DOCS):
-    """Every figure by its name, "FILE.KEY"."""
+    """Returns every figure by its name, "FILE.KEY"."""
     found = {}
     for path in sorted((docs / "figures").glob("*.json")):
         for record in json.loads(path.read_text())["records"]:
@@ -46,7 +46,7 @@ def read(docs=DOCS):
 
 
 def quoted(text, figures):
-    """`text` with every quotation as `figures` has it. KeyError: no such figure."""
+    """Returns `text` with every quotation replaced from `figures`. Raises KeyError for an unknown figure."""
 
     def table(match):
         content = figures[match[1]]
@@ -57,7 +57,7 @@ def quoted(text, figures):
 
 
 def pages(docs=DOCS):
-    """The pages that may quote figures."""
+    """Returns the pages that may quote figures."""
     return [*sorted(docs.rglob("*.md")), docs.parent / "README.md"]
 
 
@@ -76,7 +76,7 @@ def update(docs=DOCS):
 
 
 def commit():
-    """The commit that figures are made at, with "+" behind it if the tree has changes."""
+    """Returns the commit at which figures are made, with "+" behind it if the tree has changes."""
     done = subprocess.run(["git", "describe", "--always", "--dirty=+", "--abbrev=7", "--exclude=*"],
                           cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     return done.stdout.strip() or "unknown"
@@ -85,7 +85,7 @@ def commit():
 def record(docs, name, command, new):
     """Writes the figures `new` that `command` made into docs/figures/NAME.json.
 
-    They replace earlier figures of the same keys; what other commands recorded stays.
+    They replace earlier figures of the same keys; figures of other keys stay.
     """
     path = pathlib.Path(docs) / "figures" / f"{name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)

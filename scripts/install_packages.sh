@@ -27,7 +27,7 @@ explain_failure() {
     printf '  %-24s %s\n' "$name" "$(sed -n 's/^E: //p' <<<"$why" | head -n 1)"
     named=1
   done
-  # apt reports no error for any of them: a download or an unpacking failed; the log above has it.
+  # If apt reports no error for any package, a download or an unpacking failed; the log above shows it.
   [[ -n $named ]] || printf '  %s\n' "$@"
   echo "Check the machine's package sources, or install them by hand, and run the same command again."
 }
@@ -57,7 +57,7 @@ apt_get=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive LC_ALL=C
 
 echo "missing: ${missing[*]}"
 "${as_root[@]}" dpkg --configure -a # completes an interrupted installation
-"${apt_get[@]}" update || echo "apt-get update failed; trying with the lists there are"
+"${apt_get[@]}" update || echo "apt-get update failed; trying with the existing lists"
 "${apt_get[@]}" install --no-install-recommends "${missing[@]}" || true
 
 mapfile -t missing < <(missing_packages)

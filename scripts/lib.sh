@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What the commands share: paths, errors, and steps that show their times.
+# Functions that the scripts share: paths, errors, and steps that show their times.
 # Source it after `set -euo pipefail`; it defines functions and four variables, and runs nothing.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -10,7 +10,7 @@ command_name=$(basename "$0")
 # say TEXT: prints to stderr; stdout is for the answer.
 say() { printf '%s\n' "$*" >&2; }
 
-# fail TEXT: ends with exit status 1, for bad input or an unfit machine.
+# fail TEXT: ends with exit status 1, for bad input or an unsuitable machine.
 fail() {
   say "$command_name: error: $*"
   exit 1

@@ -9,7 +9,7 @@ BLOCK = re.compile(r"<!--rooms-->\n.*?<!--/rooms-->", re.S)
 
 
 def table():
-    """House -> room -> rooms of the house that it may include."""
+    """Returns house -> room -> rooms of the house that it may include."""
     path = str(ROOT / "scripts/check_layering")
     loader = importlib.machinery.SourceFileLoader("check_layering", path)
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader("check_layering", loader))
@@ -18,7 +18,7 @@ def table():
 
 
 def drawing(rooms):
-    """A block of code: a line for each room, with the rooms that it may include."""
+    """Returns a block of code: a line for each room, with the rooms that it may include."""
     lines = []
     for house, inside in rooms.items():
         width = max(len(room) for room in inside) + 2
@@ -38,5 +38,5 @@ def drawing(rooms):
 
 
 def quoted(text, rooms):
-    """`text` with its drawing as the table has it."""
+    """Returns `text` with its drawing replaced by the one of `rooms`."""
     return BLOCK.sub(lambda match: drawing(rooms), text)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Sets up what is missing: packages, sources, NCCL, ns-3, Drydock itself. See --help.
+# Sets up missing parts: packages, sources, NCCL, ns-3, Drydock itself. See --help.
 # run_pipeline.sh and run_tests.sh source it and call set_up. A step is skipped if its inputs did not change; an
 # interrupted step continues where it stopped.
 set -euo pipefail
@@ -13,10 +13,10 @@ tool_targets=(workload-gen simccl compute-sim exec-engine report)
 
 setup_options_help() {
   cat <<'TEXT'
-Set-up, done by itself when something is missing (log files in .deps/log):
+Set-up, which runs when something is missing (log files in .deps/log):
   --nccl-archive FILE      use this copy of NCCL's source instead of fetching it (checked by hash)
   --ns3-archive FILE       the same for ns-3
-  --jobs N                 compilers that run at once (default: the cores, as far as memory allows)
+  --jobs N                 compilers that run in parallel (default: one per core, as far as memory allows)
 TEXT
 }
 
@@ -32,7 +32,7 @@ take_setup_option() {
   esac
 }
 
-# One compiler needs up to 1.5 GB.
+# Returns the number of cores, or less if memory is short: one compiler needs up to 1.5 GB.
 default_jobs() {
   local cores memory
   cores=$(nproc)
@@ -104,7 +104,7 @@ set_up() {
 
 print_help() {
   cat <<TEXT
-setup.sh: makes Drydock ready to run, from whatever is there
+setup.sh: installs and builds what Drydock needs, then Drydock itself; skips steps that are up to date
 
 Usage:
   scripts/setup.sh [options]
@@ -113,7 +113,7 @@ $(setup_options_help)
   --help                   this text
 
 Exit status:
-  0 ready, 1 something cannot be had (named), 2 wrong usage, 130 interrupted
+  0 ready, 1 a part cannot be fetched or built (the message names it), 2 wrong usage, 130 interrupted
 
 Example:
   scripts/setup.sh --nccl-archive ~/nccl-2.29.7-1.tar.gz

@@ -1,9 +1,9 @@
-"""One layer of a Llama in PyTorch, run on this machine's GPU: how long a forward and a backward pass take.
+"""Measures the forward and the backward pass of one layer of a Llama in PyTorch on this machine's GPU.
 
-check_layer.py uses it and sets the extents. Every part is the kernel that compute-sim lists for it: fused RMS norms,
+check_layer.py calls it with the extents. Each part runs the kernel that compute-sim lists for it: fused RMS norms,
 attention by PyTorch's choice of library, one kernel for the rotation and one for the gated activation (made by
 torch.compile). CUDA graphs record the passes, so the times are the GPU's and not the host's. The passes repeat for
-seconds before they are timed, so the clocks are those of a run.
+seconds before they are timed, so the clocks are those of a long run.
 """
 import statistics
 import time
@@ -41,10 +41,10 @@ class Layer:
     def forward(self, x):
         s = self.shape
         normed = F.rms_norm(x, (s.hidden,), self.norms[0])
-        turned, values = F.linear(normed, self.qkv).view(s.batch, s.sequence, -1, s.head_dim).split(
+        rotated, values = F.linear(normed, self.qkv).view(s.batch, s.sequence, -1, s.head_dim).split(
             (s.heads + s.kv_heads, s.kv_heads), dim=2)
-        turned = self.rotate(turned, self.cosine, self.sine)
-        query, keys = turned.split((s.heads, s.kv_heads), dim=2)
+        rotated = self.rotate(rotated, self.cosine, self.sine)
+        query, keys = rotated.split((s.heads, s.kv_heads), dim=2)
         seen = F.scaled_dot_product_attention(query.transpose(1, 2), keys.transpose(1, 2), values.transpose(1, 2),
                                               is_causal=True, enable_gqa=s.heads != s.kv_heads)
         x = x + F.linear(seen.transpose(1, 2).reshape(s.batch, s.sequence, -1), self.projection)
@@ -83,7 +83,7 @@ def timed(graph):
 
 
 def measure(shape):
-    """{"forward_us": ..., "backward_us": ..., "on": ...}"""
+    """Returns {"forward_us": ..., "backward_us": ..., "on": ...}."""
     torch.manual_seed(0)
     layer = Layer(shape)
     size = (shape.batch, shape.sequence, shape.hidden)

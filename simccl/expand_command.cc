@@ -17,7 +17,7 @@ namespace {
 
 const ToolInfo kInfo = {
     "simccl expand", "Lists every flow between GPUs that a call, or the calls of a run, cause.",
-    "reads cluster.topo (docs/reference/cluster-file.md), or RUN/1-workload/manifest.pb and "
+    "reads cluster.topo (docs/reference/cluster-file.md), or RUN/1-workload/ and "
     "RUN/2-flows.pb; "
     "docs/how-to/see-what-nccl-picks.md explains the columns",
     "simccl expand --cluster configs/clusters/dgx-h100-8.topo --group 0-15 --collective "
@@ -26,7 +26,7 @@ const ToolInfo kInfo = {
 
 struct Options {
   std::string run;
-  CallWords call;  // instead of a run
+  CallOptions call;  // instead of a run
   std::string format = "csv";
   PlannerOptions planner;
 };
@@ -36,7 +36,7 @@ void Declare(CLI::App* command, Options* options, const CommonOptions&) {
                   ->add_option("run", options->run,
                                "Run directory, after simccl, instead of --cluster and a call")
                   ->type_name("RUN");
-  DeclareCallWords(command, &options->call);
+  DeclareCallOptions(command, &options->call);
   for (const char* name : {"--cluster", "--group", "--collective", "--size"}) {
     command->get_option(name)->excludes(run);
   }
@@ -46,13 +46,13 @@ void Declare(CLI::App* command, Options* options, const CommonOptions&) {
   DeclareLibrary(command, &options->planner.nccl_library);
   CheckOptions(command, [options]() -> Status {
     ASSIGN_OR_RETURN(const FlowFormat format, ParseFlowFormat(options->format));
-    if (options->run.empty()) return CheckCallWords(options->call);
+    if (options->run.empty()) return CheckCallOptions(options->call);
     if (format != FlowFormat::kGoal) return OkStatus();
     return Error("a GOAL schedule has one call: give --cluster and a call, not RUN");
   });
 }
 
-// Lists the plans of a run directory. Members have numbers for names.
+// Lists the plans of a run directory. Members are listed by index, since plans name no ranks.
 Status ExpandRun(const Options& options, const CommonOptions& common, FlowFormat format) {
   ASSIGN_OR_RETURN(const WorkloadFile workload, ReadWorkload(options.run, WorkloadParts::kTables));
   ASSIGN_OR_RETURN(const FlowPlan flow_plan, ReadFlowPlan(options.run, workload));

@@ -20,14 +20,14 @@ const ToolInfo kInfo = {
     false};
 
 struct Options {
-  CallWords call;
+  CallOptions call;
   std::string nccl_library;
 };
 
 void Declare(CLI::App* app, Options* options, const CommonOptions&) {
-  DeclareCallWords(app, &options->call);
+  DeclareCallOptions(app, &options->call);
   DeclareLibrary(app, &options->nccl_library);
-  CheckOptions(app, [options] { return CheckCallWords(options->call); });
+  CheckOptions(app, [options] { return CheckCallOptions(options->call); });
 }
 
 Status Run(const Options& options, const CommonOptions& common) {

@@ -23,7 +23,7 @@ namespace {
 const ToolInfo kTool = {"simccl",
                         "Plans each distinct communication call: what every member of its group "
                         "sends and receives.",
-                        "reads RUN/1-workload/manifest.pb, writes RUN/2-flows.pb",
+                        "reads RUN/1-workload/, writes RUN/2-flows.pb",
                         "simccl runs/gpt-22b"};
 
 struct Options {
@@ -69,7 +69,8 @@ Stamp StampOf(const Options& options) {
   return {
       options.run,
       kTool.name,
-      {options.run + "/" + kManifestName, NcclLibrary::Find(options.planner_options.nccl_library)},
+      {options.run + "/" + kManifestName, options.run + "/" + kTopologyName,
+       NcclLibrary::Find(options.planner_options.nccl_library)},
       {"planner=" + options.planner, "nccl-library=" + options.planner_options.nccl_library},
       {options.run + "/" + kFlowPlanName}};
 }

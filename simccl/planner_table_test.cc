@@ -7,7 +7,7 @@
 namespace drydock {
 namespace {
 
-TEST(PlannerTableTest, AnUnknownNameListsTheChoices) {
+TEST(PlannerTableTest, UnknownNameListsTheChoices) {
   const auto choice = FindPlanner("gloo");
   ASSERT_FALSE(choice.ok());
   EXPECT_EQ(choice.error().message(), "there is no planner 'gloo'; planners are: nccl");
@@ -34,7 +34,7 @@ TEST(PlannerTableTest, CallsInUserBuffersBypassTheChosenPlanner) {
   EXPECT_EQ(bypassing->works.front().algorithm, Algorithm::kUserBuffers);
   call.count = 3;
   EXPECT_EQ((*planner)->PlanCall(call).error().message(),
-            "3 elements do not divide among a group of 2 (said to be 2)");
+            "3 elements do not divide among a group of 2 (the call says 2)");
   call.count = 0;
   EXPECT_EQ((*planner)->PlanCall(call)->works.front().algorithm, Algorithm::kLocal);
 }

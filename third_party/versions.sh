@@ -2,9 +2,9 @@
 # The only place that pins foreign source code (third_party/README.md says why each is here).
 # One table per source; scripts/fetch_source.sh and the two build.sh read it.
 #   package, version, suite, component: the distribution's source package and where it is indexed
-#   file: the name it has there, and in .deps/downloads
-#   url: where its makers publish it, tried only when no package mirror serves it
-#   sha256: what any copy must hash to, wherever it came from
+#   file: its name there and in .deps/downloads
+#   url: the authors' release, tried only if no package mirror has the source
+#   sha256: the required hash of every copy, whatever its origin
 
 declare -A NCCL=(
   [package]=nvidia-nccl

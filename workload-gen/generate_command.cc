@@ -19,6 +19,7 @@
 #include "core/schema/artefacts/artefacts.h"
 #include "core/schema/artefacts/stamp.h"
 #include "core/schema/cluster/cluster_file.h"
+#include "core/schema/cluster/nic_file.h"
 #include "workload-gen/framework/framework.h"
 #include "workload-gen/graph/check/check.h"
 #include "workload-gen/graph/check/communicators.h"
@@ -41,7 +42,7 @@ const ToolInfo kTool = {
     "reads model.yaml or a Megatron-LM launch script (docs/reference/model-file.md) and "
     "cluster.topo "
     "(docs/reference/cluster-file.md); writes RUN/1-workload/: "
-    "manifest.pb and a Chakra trace per rank class",
+    "manifest.pb, topology.pb and a Chakra trace per rank class",
     "workload-gen configs/models/gpt-22b.yaml configs/clusters/dgx-a100-80g-1.topo -o "
     "runs/gpt-22b"};
 
@@ -99,11 +100,11 @@ void Declare(CLI::App* app, Options* options, const CommonOptions& common) {
                   "Takes the training run from a Megatron-LM launch script or a file of its "
                   "arguments, in place of model.yaml");
   app->add_option("--variable", options->model.variables,
-                  "NAME=VALUE: of a variable that the launch script does not assign itself; may "
+                  "NAME=VALUE: sets a variable that the launch script does not assign; may "
                   "be repeated")
       ->allow_extra_args(false);
   app->add_flag("--strict", options->model.strict,
-                "What is unknown or not modelled in a launch script or a config.json is an error");
+                "Unknown or unmodeled settings of a launch script or a config.json are errors");
   app->add_flag("--print-model", options->print_model,
                 "Print the training run as it was understood, as a model.yaml; write nothing");
   app->add_option("-o,--out", options->run, "Run directory");
@@ -150,7 +151,7 @@ Stamp StampOf(const Options& options, const TrainingJob& job, const ClusterInput
   const std::string library = NcclLibrary::Find(options.communicators.library_path);
   return {options.run,
           kTool.name,
-          {library, HostLaunchPath(), HostMemoryPath()},
+          {library, HostLaunchPath(), HostMemoryPath(), NicPath()},
           flags,
           OutputsOf(options)};
 }

@@ -86,7 +86,7 @@ std::string AllTexts() {
                           "memory.fragmentation=0.25"}));
 }
 
-TEST(JobText, LeavesNoKeyOut) {
+TEST(JobText, StatesAllKeys) {
   const std::string text = AllTexts();
   const std::vector<std::string> sections = KeysOf("");
   EXPECT_GE(sections.size(), 7u);
@@ -99,7 +99,7 @@ TEST(JobText, LeavesNoKeyOut) {
   }
 }
 
-TEST(JobText, SaysHowLargeTheModelIs) {
+TEST(JobText, BeginsWithTheNumberOfParameters) {
   EXPECT_EQ(JobText(TestJob()).substr(0, 42), "# 466048 parameters\nmodel:\n  architecture:");
   const std::string experts =
       JobText(TestJob({"model.experts=4", "model.experts_per_token=1", "model.expert_ffn=8",
@@ -108,7 +108,7 @@ TEST(JobText, SaysHowLargeTheModelIs) {
             "# 238464 parameters, of which a token uses 212160");
 }
 
-TEST(JobText, StatesEveryChoiceAsItIs) {
+TEST(JobText, StatesValuesAsGiven) {
   const std::string text = JobText(
       TestJob({"parallel.context=2", "parallel.context_type=a2a", "training.gradient_type=fp16"}));
   for (const char* line : {"  context: 2\n", "  context_type: a2a\n", "  gradient_type: fp16\n",

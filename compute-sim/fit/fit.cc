@@ -52,20 +52,20 @@ class Fitter {
     }
     const auto shortest = std::min_element(
         rows.begin(), rows.end(), [](const FitRow& a, const FitRow& b) { return a.us < b.us; });
-    // Long kernels say nothing about the cost of a launch.
+    // The time of a long kernel does not depend on the cost of its launch.
     std::erase_if(variables, [&](const FitVariable& variable) {
       return variable.launch && variable.read() < shortest->us / 30;
     });
     if (shapes <= variables.size()) {
       notes_.push_back(
-          fmt::format("of {} only the rate moved: {} rows are too few for {} parameters", name,
+          fmt::format("only the rate of {} changed: {} rows are too few for {} parameters", name,
                       shapes, variables.size()));
       variables.resize(1);
     } else if (AllFromHbm(rows)) {
-      notes_.push_back(fmt::format("of {} only the rate moved: all rows come out of HBM", name));
+      notes_.push_back(fmt::format("only the rate of {} changed: all rows come out of HBM", name));
       variables.resize(1);
     }
-    Minimise(variables, rows, options_.evaluations);
+    Minimize(variables, rows, options_.evaluations);
     return true;
   }
 
@@ -76,7 +76,7 @@ class Fitter {
     std::erase_if(rows, [&](const FitRow& row) { return row.us < 2 * set->derate_at.us(); });
     constexpr size_t kEnough = 10;
     if (rows.size() < kEnough || options_.evaluations == 0) return;
-    Minimise({DerateVariable(set)}, rows, options_.evaluations / 10);
+    Minimize({DerateVariable(set)}, rows, options_.evaluations / 10);
   }
 
   // Fits the curve of norms or of softmax beside the bandwidth of plain kernels. Returns false if
@@ -88,7 +88,7 @@ class Fitter {
     if (found.empty()) return false;
     if (found.size() < kMinLengths) {
       notes_.push_back(fmt::format(
-          "{} stays as it was: its rows above 300 MB are of {} lengths, at least {} are needed",
+          "{} did not change: its rows above 300 MB have {} lengths, at least {} are needed",
           wanted == RateCurve::kSoftmax ? "softmax" : "layer_norm", found.size(), kMinLengths));
       return false;
     }
@@ -122,13 +122,13 @@ class Fitter {
  private:
   bool KeepForLackOfRows(const std::string& name, size_t rows, size_t fitted) {
     notes_.push_back(
-        fmt::format("{} stays as it was: the half of its {} rows that is fitted has {} with "
-                    "extents of its own, at least {} are needed",
+        fmt::format("{} did not change: the fitted half of its {} rows has {} distinct extents, "
+                    "at least {} are needed",
                     name, rows, fitted, kMinRows));
     return false;
   }
 
-  void Minimise(const std::vector<FitVariable>& variables, const std::vector<FitRow>& rows,
+  void Minimize(const std::vector<FitVariable>& variables, const std::vector<FitRow>& rows,
                 int evaluations) {
     const auto loss = [&](const std::vector<double>& at) {
       for (size_t i = 0; i < at.size(); ++i) variables[i].Set(at[i]);
@@ -141,7 +141,7 @@ class Fitter {
     // orientation, so that the search does not creep along one valley.
     SimplexResult best{start, 0, 0};
     for (int round = 0; round < kRounds; ++round) {
-      best = MinimiseSimplex(loss, best.at, round % 2 == 0 ? 0.5 : -0.4, evaluations / kRounds);
+      best = MinimizeSimplex(loss, best.at, round % 2 == 0 ? 0.5 : -0.4, evaluations / kRounds);
     }
     loss(best.at);
   }
@@ -213,7 +213,7 @@ std::vector<Residuals> AllResiduals(const GpuData& gpu, const Fitter& fitter) {
 }
 
 // Returns true if a parameter changed.
-bool FitProducts(GpuData* gpu, Fitter* fitter) {
+bool FitGemms(GpuData* gpu, Fitter* fitter) {
   bool any = false;
   for (GemmParameters& set : gpu->parameters.gemm) {
     const auto wanted = [&](KernelKind kind, DataType type) {
@@ -229,7 +229,7 @@ bool FitProducts(GpuData* gpu, Fitter* fitter) {
   return any;
 }
 
-// Rows do not name the library that ran: they count for the chosen library.
+// Rows do not name the library that ran, so the fit assigns them to the chosen library.
 bool FitAttention(GpuData* gpu, Fitter* fitter) {
   bool any = false;
   for (AttentionParameters& library : gpu->parameters.attention) {
@@ -298,7 +298,7 @@ Result<KernelParameters> StartingParameters(const GpuData& gpu, const GpuData* r
 Result<FitResult> Fit(GpuData gpu, const FitOptions& options) {
   gpu.calibrated = true;
   Fitter fitter(&gpu, options);
-  bool moved = FitProducts(&gpu, &fitter);
+  bool moved = FitGemms(&gpu, &fitter);
   moved |= FitAttention(&gpu, &fitter);
   moved |= FitMemory(&gpu, &fitter);
   FitResult result;

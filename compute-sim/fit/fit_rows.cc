@@ -35,7 +35,8 @@ std::vector<FitRow> RowsOf(const std::vector<ProfilePtr>& profiles, const FitWei
   return rows;
 }
 
-// This function must not change, because another function would choose another half.
+// Do not change this hash: a different hash would choose a different half, and the stated errors
+// would no longer hold for unfitted rows.
 bool IsFitted(const Kernel& kernel) {
   uint64_t hash = 14695981039346656037u;
   for (const int64_t extent : kernel.dims) {

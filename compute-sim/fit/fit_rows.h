@@ -23,14 +23,14 @@ std::vector<FitRow> RowsOf(const std::vector<ProfilePtr>& profiles, const FitWei
 // True for half of all extents. Depends on the extents only, not on the file.
 bool IsFitted(const Kernel& kernel);
 std::vector<FitRow> Half(const std::vector<FitRow>& rows, bool fitted);
-// Every n-th row, so that `most` stay: half of them with weight 1 where there are enough.
+// At most `most` rows, taken at even distances; half of them have weight 1 if there are enough.
 std::vector<FitRow> Thinned(const std::vector<FitRow>& rows, size_t most);
 
 // The number of distinct kernels (kind, type, extents): the most parameters that the rows
 // determine.
 size_t CountShapes(const std::vector<FitRow>& rows);
 
-// Predicts the time in microseconds of a row as it was measured.
+// Predicts the time of a row, in microseconds, under the conditions of its measurement.
 using RowPredictor = std::function<double(const FitRow&)>;
 Residuals ResidualsOf(const std::string& what, const std::vector<FitRow>& rows,
                       const RowPredictor& predict);

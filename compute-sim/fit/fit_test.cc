@@ -1,4 +1,4 @@
-// "Does a fit find what made the rows, and does it write what it found?"
+// "Does a fit recover the parameters that generated the rows, and does it write them?"
 #include "compute-sim/fit/fit.h"
 
 #include <fmt/format.h>
@@ -14,11 +14,11 @@
 namespace drydock {
 namespace {
 
-TEST(Simplex, FindsTheLeastOfABentValley) {
+TEST(Simplex, FindsTheMinimumOfACurvedValley) {
   const auto rosenbrock = [](const std::vector<double>& x) {
     return 100 * std::pow(x[1] - x[0] * x[0], 2) + std::pow(1 - x[0], 2);
   };
-  const SimplexResult result = MinimiseSimplex(rosenbrock, {-1.2, 1}, 0.5, 1000);
+  const SimplexResult result = MinimizeSimplex(rosenbrock, {-1.2, 1}, 0.5, 1000);
   EXPECT_NEAR(result.at[0], 1, 0.01);
   EXPECT_NEAR(result.at[1], 1, 0.02);
 }
@@ -29,8 +29,8 @@ FitOptions Options(int evaluations, size_t most_rows) {
   return {*ParseFitWeights(*ReadFile(path), path), evaluations, most_rows};
 }
 
-// Products and additions as `truth` takes them.
-ProfilePtr RowsMadeBy(const GpuData& truth) {
+// Rows of GEMMs and additions with the times that `truth` predicts.
+ProfilePtr RowsGeneratedBy(const GpuData& truth) {
   std::string text =
       "# gpu: a100-sxm-80g\n# provenance: made\n# method: a model\n# date: never\n# clocks: burst\n"
       "kernel,dtype,m,n,k,rows,columns,time\n";
@@ -49,13 +49,13 @@ ProfilePtr RowsMadeBy(const GpuData& truth) {
   return SharedProfile(text);
 }
 
-TEST(Fit, FindsTheRatesThatMadeTheRows) {
+TEST(Fit, RecoversTheRatesThatGeneratedTheRows) {
   GpuData gpu = ShippedGpuData("a100-sxm-80g", kBurst);
   GpuData truth = gpu;
   truth.parameters.gemm[0].tensor_rate = FlopRate(240e12);
   truth.parameters.gemm[0].launch = Time::Us(5);
   truth.parameters.memory.hbm = *ParseBandwidth("1.2 TB/s");
-  gpu.profiles = {RowsMadeBy(truth)};
+  gpu.profiles = {RowsGeneratedBy(truth)};
   const FitResult result = *Fit(gpu, Options(4000, 200));
   for (const Residuals& residuals : result.residuals) {
     EXPECT_LE(residuals.mean, 0.02) << ToString(residuals);
@@ -70,8 +70,8 @@ TEST(Fit, FindsTheRatesThatMadeTheRows) {
   EXPECT_EQ(KernelsText(again.parameters, ""), KernelsText(result.parameters, ""));
 }
 
-// Rows that a GPU twice as fast would make cannot push attention past the specification.
-TEST(Fit, AttentionsRateStaysBelowTheDenseRate) {
+// A fit to the rows of a GPU twice as fast keeps the attention rate within the specification.
+TEST(Fit, AttentionRateStaysBelowTheDenseRate) {
   GpuData gpu = ShippedGpuData("a100-sxm-80g", kBurst);
   GpuData truth = gpu;
   truth.parameters.attention[0].forward.tensor_rate = FlopRate(800e12);
@@ -93,8 +93,8 @@ TEST(Fit, AttentionsRateStaysBelowTheDenseRate) {
   EXPECT_LE(rate, 312e12);
 }
 
-// A few long rows cannot tell twelve parameters apart, but they can tell the rate.
-TEST(Fit, AFewRowsMoveTheRateAlone) {
+// A few long rows cannot determine twelve parameters, but they determine the rate.
+TEST(Fit, FewRowsChangeTheRateOnly) {
   GpuData gpu = ShippedGpuData("a100-sxm-80g", kSustained);
   GpuData truth = gpu;
   truth.parameters.gemm[0].tensor_rate = FlopRate(250e12);
@@ -114,7 +114,7 @@ TEST(Fit, AFewRowsMoveTheRateAlone) {
   EXPECT_EQ(KernelsText(gpu.parameters, ""), KernelsText(result.parameters, ""));
   ASSERT_EQ(result.notes.size(), 1u);
   EXPECT_EQ(result.notes[0],
-            "of gemm fp16 only the rate moved: 4 rows are too few for 11 parameters");
+            "only the rate of gemm fp16 changed: 4 rows are too few for 11 parameters");
 }
 
 std::string RowsOfA100(const std::string& columns) {
@@ -122,8 +122,8 @@ std::string RowsOfA100(const std::string& columns) {
          columns + ",time\n";
 }
 
-// A row can always be met by a rate of its own: twice the same row is no second one.
-TEST(Fit, ASingleRowMovesNothing) {
+// Some rate matches one row exactly, and a repeated row adds no information.
+TEST(Fit, SingleRowChangesNoParameter) {
   GpuData gpu = ShippedGpuData("a100-sxm-80g", kSustained);
   const ProfilePtr row = SharedProfile(RowsOfA100("m,n,k") + "gemm,fp16,4096,8192,8192,3 ms\n");
   gpu.profiles = {row, row};
@@ -132,31 +132,29 @@ TEST(Fit, ASingleRowMovesNothing) {
            true)
           .size(),
       2u);
-  EXPECT_EQ(
-      Fit(gpu, Options(200, 200)).error().message(),
-      "there are too few rows: gemm fp16 stays as it was: the half of its 2 rows that is fitted "
-      "has 1 with extents of its own, at least 2 are needed");
-  gpu.profiles.push_back(RowsMadeBy(ShippedGpuData("a100-sxm-80g", kBurst)));
+  EXPECT_EQ(Fit(gpu, Options(200, 200)).error().message(),
+            "there are too few rows: gemm fp16 did not change: the fitted half of its 2 rows has 1 "
+            "distinct extents, at least 2 are needed");
+  gpu.profiles.push_back(RowsGeneratedBy(ShippedGpuData("a100-sxm-80g", kBurst)));
   EXPECT_TRUE(Fit(gpu, Options(20, 200)).ok());
 }
 
-// A curve from one row length would say that every row is as that one.
-TEST(Fit, ACurveNeedsSeveralRowLengths) {
+// A curve from one row length would apply the share of this length to all lengths.
+TEST(Fit, CurveNeedsSeveralRowLengths) {
   GpuData gpu = ShippedGpuData("a100-sxm-80g", kSustained);
   std::string text = RowsOfA100("rows,columns");
   for (int64_t rows = 65536; rows <= 262144; rows += 32768) {
     text += fmt::format("softmax,fp16,{},4096,9 ms\n", rows);
   }
-  gpu.profiles = {SharedProfile(text), RowsMadeBy(ShippedGpuData("a100-sxm-80g", kBurst))};
+  gpu.profiles = {SharedProfile(text), RowsGeneratedBy(ShippedGpuData("a100-sxm-80g", kBurst))};
   const FitResult result = *Fit(gpu, Options(20, 200));
   EXPECT_EQ(result.parameters.memory.softmax, gpu.parameters.memory.softmax);
-  EXPECT_EQ(
-      result.notes.back(),
-      "softmax stays as it was: its rows above 300 MB are of 1 lengths, at least 3 are needed");
+  EXPECT_EQ(result.notes.back(),
+            "softmax did not change: its rows above 300 MB have 1 lengths, at least 3 are needed");
 }
 
-// What a file stated of the parameters that it had says nothing of those that take their place.
-TEST(Fit, ErrorsOfParametersThatMovedAreNotKept) {
+// The errors that a file states hold for its old parameters only.
+TEST(Fit, ErrorsOfChangedParametersAreDropped) {
   GpuData gpu = ShippedGpuData("a100-sxm-80g", kSustained);
   ASSERT_GT(gpu.parameters.gemm[0].error.small, 0);
   std::string text = RowsOfA100("m,n,k");
@@ -168,8 +166,8 @@ TEST(Fit, ErrorsOfParametersThatMovedAreNotKept) {
   EXPECT_EQ(error.small, 0);
 }
 
-// Kernels that last milliseconds do not move what each costs to launch; curves follow row lengths.
-TEST(Fit, LongRowsFixRatesAndCurvesOnly) {
+// Kernels that last milliseconds do not change the cost of a launch; curves follow row lengths.
+TEST(Fit, LongRowsChangeRatesAndCurvesOnly) {
   GpuData gpu = ShippedGpuData("a100-sxm-80g", kBurst);
   GpuData truth = gpu;
   truth.parameters.memory.hbm = *ParseBandwidth("1.2 TB/s");
@@ -199,8 +197,8 @@ TEST(Fit, LongRowsFixRatesAndCurvesOnly) {
   EXPECT_LE(fitted.error.large, 0.02);
 }
 
-// A row that holds the quantisation too is fitted and asked as such.
-TEST(Fit, RowsThatContainAQuantisationSayWhatItCosts) {
+// A row that contains the quantisation is fitted and predicted with the quantisation.
+TEST(Fit, RowsWithAQuantisationDetermineItsCost) {
   GpuData gpu = ShippedGpuData("h100-sxm-80g", kBurst);
   GpuData truth = gpu;
   truth.parameters.memory.quantise = {Time::Us(20), 12};
@@ -223,21 +221,21 @@ TEST(Fit, RowsThatContainAQuantisationSayWhatItCosts) {
   EXPECT_NEAR(found.launch.us(), 20, 4);
 }
 
-TEST(Fit, WithoutTrialsNothingMoves) {
+TEST(Fit, ZeroEvaluationsChangeNoParameter) {
   GpuData gpu = ShippedGpuData("a100-sxm-80g", kBurst);
   GpuData truth = gpu;
   truth.parameters.gemm[0].tensor_rate = FlopRate(240e12);
-  gpu.profiles = {RowsMadeBy(truth)};
+  gpu.profiles = {RowsGeneratedBy(truth)};
   const FitResult result = *Fit(gpu, Options(0, 200));
   EXPECT_EQ(KernelsText(result.parameters, ""), KernelsText(gpu.parameters, ""));
   EXPECT_GT(result.residuals.front().mean, 0.05);
 }
 
-// Short norms move no parameter: no half of their rows is a fitted one.
-TEST(Fit, WhatWasNotFittedIsSaidToBeSo) {
+// Short norms change no parameter, so their rows are not split into halves.
+TEST(Fit, RowsThatNoFitUsedAreReportedAsNotFitted) {
   const auto names = [](int evaluations) {
     GpuData gpu = ShippedGpuData("a100-sxm-80g", kBurst);
-    gpu.profiles = {RowsMadeBy(gpu),
+    gpu.profiles = {RowsGeneratedBy(gpu),
                     SharedProfile("# gpu: a100-sxm-80g\n# provenance: a\n# method: b\n# date: c\n"
                                   "kernel,dtype,rows,columns,time\nlayer-norm,fp16,64,64,4 us\n"
                                   "layer-norm,fp16,64,128,4 us\nlayer-norm,fp16,64,96,4 us\n")};
@@ -259,7 +257,7 @@ TEST(Fit, WhatWasNotFittedIsSaidToBeSo) {
 
 TEST(Fit, HalfOfTheRowsAreFitted) {
   const std::vector<FitRow> rows =
-      RowsOf({RowsMadeBy(ShippedGpuData("a100-sxm-80g", kBurst))}, Options(0, 0).weights,
+      RowsOf({RowsGeneratedBy(ShippedGpuData("a100-sxm-80g", kBurst))}, Options(0, 0).weights,
              [](KernelKind kind, DataType) { return kind == KernelKind::kGemm; });
   EXPECT_EQ(rows.size(), 48u);
   const size_t fitted = Half(rows, true).size();
@@ -268,7 +266,7 @@ TEST(Fit, HalfOfTheRowsAreFitted) {
   EXPECT_EQ(Half(rows, false).size(), 48 - fitted);
 }
 
-TEST(Fit, WithoutRowsOfAKnownKernelThereIsNothingToFit) {
+TEST(Fit, RefusesRowsWithoutAPrediction) {
   GpuData gpu = ShippedGpuData("a100-sxm-80g", kBurst);
   gpu.profiles = {
       SharedProfile("# gpu: a100-sxm-80g\n# provenance: a\n# method: b\n# date: c\n"
@@ -277,8 +275,8 @@ TEST(Fit, WithoutRowsOfAKnownKernelThereIsNothingToFit) {
             "none of the rows is of a kernel and type that the model can be fitted to");
 }
 
-// Without parameters of its own, a GPU starts from its reference's, multiplied by the
-// specifications' ratios.
+// A GPU without parameters starts from the parameters of its reference, multiplied by the ratios of
+// the specifications.
 TEST(Fit, StartsFromTheReferenceScaled) {
   const GpuData h100 = ShippedGpuData("h100-sxm-80g", kSustained);
   const GpuData card = *MakeGpuData(ShippedGpu("h100-pcie-80g"), {});

@@ -33,7 +33,7 @@ double FitVariable::Get() const {
   const double value = std::clamp(read(), low, high);
   double share =
       logarithmic ? std::log(value / low) / std::log(high / low) : (value - low) / (high - low);
-  share = std::clamp(share, 0.001, 0.999);  // an end lies at infinity
+  share = std::clamp(share, 0.001, 0.999);  // the ends of the range map to infinity
   return std::log(share / (1 - share));
 }
 
@@ -72,7 +72,7 @@ std::vector<FitVariable> AttentionVariables(const GpuSpec& spec, DataType type,
       Of(&pass->tensor_rate, rate / 6, most), LaunchOf(&pass->launch, 0.5, 40),
       Of(&pass->scores_per_ps, pass->scores_per_ps / 20, pass->scores_per_ps * 20),
       Of(&pass->block_start, 0.02, 40)};
-  // A kernel that does nothing before or after has none.
+  // A pass without serial work keeps serial_passes at 0.
   if (pass->serial_passes > 0) variables.push_back(Of(&pass->serial_passes, 0.5, 40, true));
   return variables;
 }

@@ -1,6 +1,6 @@
-// The parameters that a fit may change, as variables without bounds: each lies between a least and
-// a largest value that make physical sense (no rate above its specification), on the logistic
-// curve.
+// The parameters that a fit may change, as variables without bounds. Each parameter lies between
+// two values that make physical sense (no rate is above its specification); a logistic curve maps
+// the variable to this range.
 #ifndef DRYDOCK_COMPUTE_SIM_FIT_FIT_VARIABLES_H_
 #define DRYDOCK_COMPUTE_SIM_FIT_FIT_VARIABLES_H_
 
@@ -16,17 +16,17 @@ struct FitVariable {
   std::function<double()> read;
   std::function<void(double)> write;
   double low = 0, high = 1;
-  bool logarithmic = true;  // the middle between low and high is the geometric one
-  bool launch = false;      // microseconds of every kernel
+  bool logarithmic = true;  // the middle between low and high is their geometric mean
+  bool launch = false;      // a cost that every kernel has, in us
 
   double Get() const;         // the present value as a variable without bounds
   void Set(double at) const;  // any real number
 };
 
-// Each points into what it is given, which must outlive it. The first is the rate that matters
-// most.
+// Each variable points into the argument, which must outlive it. The first variable is the rate
+// that matters most.
 std::vector<FitVariable> GemmVariables(const GpuSpec& spec, GemmParameters* set);
-// No further than the dense rate of `type`.
+// The tensor rate stays below the dense rate of `type`.
 std::vector<FitVariable> AttentionVariables(const GpuSpec& spec, DataType type,
                                             AttentionPass* pass);
 std::vector<FitVariable> MemoryVariables(const GpuSpec& spec, MemoryParameters* memory);

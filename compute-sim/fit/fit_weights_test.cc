@@ -1,4 +1,4 @@
-// "Which rows count how much in a fit?"
+// "Which weight has each row in a fit?"
 #include "compute-sim/fit/fit_weights.h"
 
 #include <gtest/gtest.h>

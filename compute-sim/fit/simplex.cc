@@ -53,7 +53,8 @@ class Simplex {
     return {std::move(at), value};
   }
 
-  // On the line from the worst corner through the middle of the others, `factor` times as far.
+  // The point on the line from the worst corner through the middle of the others, `factor` times as
+  // far from the middle as the worst corner.
   Corner Beyond(double factor) {
     const size_t n = corners_.size() - 1;
     std::vector<double> at(n);
@@ -85,7 +86,7 @@ class Simplex {
 
 }  // namespace
 
-SimplexResult MinimiseSimplex(const std::function<double(const std::vector<double>&)>& function,
+SimplexResult MinimizeSimplex(const std::function<double(const std::vector<double>&)>& function,
                               std::vector<double> start, double step, int evaluations) {
   Simplex simplex(function, start, step);
   while (simplex.evaluations() < evaluations && !simplex.converged()) simplex.Step();

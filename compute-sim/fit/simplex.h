@@ -1,5 +1,5 @@
 // Nelder and Mead's simplex search (The Computer Journal 7, 1965) for the least of a function of
-// several variables, none of which has bounds. Deterministic: the same start, the same path.
+// several variables, none of which has bounds. Deterministic: the same start gives the same path.
 #ifndef DRYDOCK_COMPUTE_SIM_FIT_SIMPLEX_H_
 #define DRYDOCK_COMPUTE_SIM_FIT_SIMPLEX_H_
 
@@ -16,7 +16,7 @@ struct SimplexResult {
 
 // `step`: how far the first corners lie from `start`, in each variable. Ends after `evaluations` or
 // when the corners' values agree to 1e-7.
-SimplexResult MinimiseSimplex(const std::function<double(const std::vector<double>&)>& function,
+SimplexResult MinimizeSimplex(const std::function<double(const std::vector<double>&)>& function,
                               std::vector<double> start, double step, int evaluations);
 
 }  // namespace drydock

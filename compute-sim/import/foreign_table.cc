@@ -82,7 +82,7 @@ Status ForeignTable::NameColumns(const std::vector<Field>& names, const Location
   return OkStatus();
 }
 
-// With a field too many, all fields after it have the names of other columns.
+// One field too many would shift all later fields into wrong columns.
 Status ForeignTable::AddRow(std::vector<Field> fields, const std::string& line,
                             const Location& here) {
   if (fields.size() != width_) {

@@ -21,14 +21,14 @@ class ForeignTable {
 
   size_t size() const { return rows_.size(); }
   bool Has(const std::string& column) const { return columns_.contains(column); }
-  // An error with the location if the column is missing, or the field is empty or not such a
-  // number.
+  // Each returns an error with the location if the column is missing, if the field is empty, or if
+  // the field is not such a number.
   Result<std::string> Text(size_t row, const std::string& column) const;
   Result<int64_t> Integer(size_t row, const std::string& column) const;  // from 0; "8.0" is 8
   Result<double> Positive(size_t row, const std::string& column) const;
   Result<double> NotNegative(size_t row, const std::string& column) const;
   Result<bool> Flag(size_t row, const std::string& column) const;  // true, false, 1, 0
-  // Integer of each column; the first mistake ends the list.
+  // Reads the Integer of each column; stops at the first mistake.
   Status Integers(size_t row,
                   std::initializer_list<std::pair<const char*, int64_t*>> columns) const;
   // False if the column is missing or the field empty or "nan".
@@ -53,7 +53,7 @@ class ForeignTable {
 
   std::string path_;
   std::map<std::string, size_t> columns_;
-  size_t width_ = 0;  // fields of the line of column names
+  size_t width_ = 0;  // number of column names
   std::vector<Row> rows_;
 };
 

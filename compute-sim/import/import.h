@@ -21,8 +21,8 @@ struct ImportedModel {
 Result<ImportedModel> ParseImportedModel(const std::string& words);
 
 struct ImportOptions {
-  DataType type = DataType::kBf16;  // of files without types
-  ImportedModel model;              // of AIOB's file
+  DataType type = DataType::kBf16;  // used if the files state no types
+  ImportedModel model;              // the model that AIOB measured
 };
 
 struct ImportedTimes {
@@ -36,7 +36,7 @@ struct ImportedTimes {
   void Add(const Kernel& kernel, double us);
 
   std::vector<Row> rows;
-  bool quantised = false;  // fp8 products contain the quantisation of their activations
+  bool quantised = false;  // fp8 GEMMs contain the quantisation of their activations
   std::map<std::string, int64_t> left_out;  // kernels that a profile cannot hold, with their count
 };
 
@@ -44,14 +44,14 @@ struct Importer {
   std::string name;
   std::string summary;
   bool burst = true;      // the tool measures at burst clocks
-  bool says_type = true;  // its files state types; else ImportOptions::type is the type
+  bool states_type = true;  // its files state types; otherwise ImportOptions::type is used
   bool needs_model = false;
   Result<ImportedTimes> (*read)(const std::string& path, const ImportOptions& options);
 };
 const std::vector<Importer>& Importers();
 Result<const Importer*> FindImporter(const std::string& name);
 
-// One for each tool. Errors have line and column if the file has lines.
+// One reader for each tool. Errors have line and column if the file has lines.
 Result<ImportedTimes> ReadAiconfigurator(const std::string& path, const ImportOptions& options);
 Result<ImportedTimes> ReadVidur(const std::string& path, const ImportOptions& options);
 Result<ImportedTimes> ReadAiob(const std::string& path, const ImportOptions& options);

@@ -39,8 +39,8 @@ Status AiconfiguratorGemm(const ForeignTable& table, size_t row, ImportedTimes* 
 }
 
 // Returns the reason why a profile cannot hold the kernel; "" if it can. The time includes the
-// write into the KV cache: with a cache of another type, the kernel is another one. So it is with a
-// window, with keys of an earlier step (a decode, or the rest of a prompt), or in a type that
+// write into the KV cache, so a cache of another type makes a different kernel. The same holds for
+// a window, for keys of an earlier step (a decode, or the rest of a prompt), and for a type that
 // attention in a profile does not have.
 Result<std::string> WhyLeftOut(const ForeignTable& table, size_t row, const std::string& name,
                                std::optional<DataType> type) {

@@ -15,7 +15,8 @@ struct Section {
   double us = 0;
 };
 
-// The kernel of a profile that AIOB times between two events, or the reason why there is none.
+// The kernel of a profile that AIOB times between two events, or the reason why a profile cannot
+// hold it.
 struct AiobEntry {
   std::optional<Kernel> kernel;
   std::string why_not;
@@ -27,7 +28,7 @@ class AiobModel {
       : m_(model), type_(type) {
     for (const Section& section : sections) {
       flash_ |= section.name == "atten_flash";
-      // DeepSeek's attention has sections of its own; its MLP is a layer of experts.
+      // DeepSeek's attention has separate sections; its MLP is a layer of experts.
       deepseek_ |= section.name.starts_with("attention_");
     }
   }
@@ -72,7 +73,7 @@ class AiobModel {
               ""};
     }
     if (name == "atten_core_qk") return {BatchedGemm(type_, batch, sequence, sequence, head), ""};
-    if (name == "atten_core_contex") {  // and, with several heads, the copy that joins them
+    if (name == "atten_core_contex") {  // with several heads, also the copy that joins them
       if (batch > 1) return {std::nullopt, name + " with a copy"};
       return {BatchedGemm(type_, batch, sequence, head, sequence), ""};
     }

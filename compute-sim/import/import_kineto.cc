@@ -90,7 +90,7 @@ ImportedTimes Collect(const Json& events) {
       const auto op = known ? ops.find(id.get<int64_t>()) : ops.end();
       const Json duration = event.value("dur", Json());
       if (!duration.is_number() || !(duration.get<double>() > 0)) {
-        // The time of its operator is unknown too.
+        // The time of this kernel's operator is unknown too.
         ++out.left_out["kernel without a duration"];
         if (op != ops.end()) op->second.kernel.reset();
       } else if (op == ops.end()) {
@@ -119,11 +119,11 @@ Result<ImportedTimes> ReadKineto(const std::string& path, const ImportOptions&) 
     return Error("this is not JSON; unpack the trace first if it is compressed", {path, 0, 0});
   }
   if (!trace.is_object() || !trace.contains("traceEvents") || !trace["traceEvents"].is_array()) {
-    return Error("it has no list 'traceEvents'", {path, 0, 0});
+    return Error("this trace has no list 'traceEvents'", {path, 0, 0});
   }
   try {
     return Collect(trace["traceEvents"]);
-  } catch (const Json::exception& e) {  // a field has another type than in a trace
+  } catch (const Json::exception& e) {  // a field has a type that no trace has
     return Error(fmt::format("this is not a trace of PyTorch's profiler: {}", e.what()),
                  {path, 0, 0});
   }

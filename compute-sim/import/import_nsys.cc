@@ -97,8 +97,9 @@ Result<std::vector<Launch>> ReadLaunches(sqlite3* database, const std::string& p
   return launches;
 }
 
-// Both in order of thread and start. Returns the kernels that no operator launched.
-int64_t GiveKernelsToRanges(const std::vector<Launch>& launches, std::vector<Range>* ranges) {
+// Both arguments are in order of thread and start. Returns the number of kernels that no operator
+// launched.
+int64_t AssignKernelsToRanges(const std::vector<Launch>& launches, std::vector<Range>* ranges) {
   int64_t without = 0;
   std::vector<size_t> open;  // innermost last
   size_t next = 0;
@@ -136,7 +137,7 @@ Result<ImportedTimes> ReadNsys(const std::string& path, const ImportOptions& opt
   ASSIGN_OR_RETURN(std::vector<Range> ranges, ReadRanges(raw, path, options.type));
   ASSIGN_OR_RETURN(const std::vector<Launch> launches, ReadLaunches(raw, path));
   ImportedTimes out;
-  const int64_t without = GiveKernelsToRanges(launches, &ranges);
+  const int64_t without = AssignKernelsToRanges(launches, &ranges);
   if (without > 0) out.left_out["kernel without an operator"] = without;
   for (const Range& range : ranges) {
     if (range.kernel_ns <= 0) continue;

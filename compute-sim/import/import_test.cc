@@ -5,7 +5,7 @@
 namespace drydock {
 namespace {
 
-TEST_F(ImportTest, AiconfiguratorGivesProductsAndAttention) {
+TEST_F(ImportTest, AiconfiguratorGivesGemmsAndAttention) {
   const std::string gemm =
       Write("gemm_perf.txt",
             "framework,version,device,op_name,kernel_source,gemm_dtype,m,n,k,latency\n"
@@ -32,9 +32,9 @@ TEST_F(ImportTest, AiconfiguratorGivesProductsAndAttention) {
   EXPECT_EQ(bad.error().message(), "expected a whole number from 0 for 'n', found 'x'");
 }
 
-// The prefill writes into the KV cache. With a cache of another type, or a window, it is another
-// kernel.
-TEST_F(ImportTest, AiconfiguratorsOtherAttentionIsLeftOut) {
+// The prefill writes into the KV cache. With a cache of another type, or with a window, the kernel
+// is different.
+TEST_F(ImportTest, AiconfiguratorAttentionWithOtherCachesOrWindowsIsLeftOut) {
   const std::string path = Write(
       "context_attention_perf.txt",
       "batch_size,isl,num_heads,num_key_value_heads,head_dim,attn_dtype,kv_cache_dtype,window_size,"
@@ -46,20 +46,21 @@ TEST_F(ImportTest, AiconfiguratorsOtherAttentionIsLeftOut) {
   EXPECT_EQ(times.left_out.at("attention in a window"), 1);
 }
 
-TEST_F(ImportTest, AColumnThatIsThereTwiceIsRefused) {
+TEST_F(ImportTest, RefusesARepeatedColumn) {
   const auto twice =
       ReadAiconfigurator(Write("t.txt", "gemm_dtype,m,m,n,k,latency\nbfloat16,8,16,32,1.5\n"), {});
   EXPECT_EQ(ErrorOf(twice), "the column 'm' occurs twice");
   EXPECT_EQ(twice.error().diagnostics()[0].location.line, 1);
   EXPECT_EQ(twice.error().diagnostics()[0].location.column, 14);
-  // The name of a column may be missing, as that of an index often is; a field may not.
+  // The name of a column may be empty, as in the index columns of some tools. A row must have all
+  // fields.
   EXPECT_EQ(ErrorOf(ReadAiconfigurator(
                 Write("s.txt", ",gemm_dtype,m,n,,k,latency\n0,bfloat16,8,16,x,32\n"), {})),
             "expected 7 fields, as in the line of column names, found 6");
 }
 
-// After a field too many, fields have the names of other columns.
-TEST_F(ImportTest, AFieldTooManyIsRefusedWhereItStands) {
+// One field too many would shift the later fields into wrong columns.
+TEST_F(ImportTest, RefusesASurplusFieldAtItsPlace) {
   const auto more =
       ReadAiconfigurator(Write("m.txt", "gemm_dtype,m,n,k,latency\nbfloat16,8,16,32,1.5,7\n"), {});
   EXPECT_EQ(ErrorOf(more), "expected 5 fields, as in the line of column names, found 6");
@@ -79,7 +80,7 @@ TEST_F(ImportTest, AFieldTooManyIsRefusedWhereItStands) {
 }
 
 // A decode step has one query after `step` keys, and the same columns as a prefill.
-TEST_F(ImportTest, AiconfiguratorsGenerationIsLeftOut) {
+TEST_F(ImportTest, AiconfiguratorGenerationIsLeftOut) {
   const std::string columns =
       "framework,version,device,op_name,kernel_source,batch_size,isl,num_heads,"
       "num_key_value_heads,head_dim,window_size,beam_width,attn_dtype,kv_cache_dtype,step,"
@@ -109,7 +110,7 @@ TEST_F(ImportTest, AiconfiguratorsGenerationIsLeftOut) {
 }
 
 // The reader of profiles reads what an importer writes.
-TEST_F(ImportTest, WhatAProfileCannotHoldIsLeftOut) {
+TEST_F(ImportTest, RowsThatAProfileCannotHoldAreLeftOut) {
   const std::string path =
       Write("gemm_perf.txt",
             "gemm_dtype,m,n,k,latency\nbfloat16,0,16,32,1.5\nbfloat16,1e15,16,32,1.5\n"
@@ -123,7 +124,7 @@ TEST_F(ImportTest, WhatAProfileCannotHoldIsLeftOut) {
   EXPECT_EQ(FindRow(profile, Gemm(DataType::kBf16, 8, 16, 64))->time(), Time::Ps(300));
 }
 
-TEST_F(ImportTest, VidursRowsThatDoNotDivideAreLeftOut) {
+TEST_F(ImportTest, VidurRowsThatDoNotDivideAreLeftOut) {
   const std::string columns =
       "num_tokens,num_tensor_parallel_workers,n_embd,n_expanded_embd,n_head,n_kv_head,"
       "time_stats.mlp_up_proj.median\n";
@@ -144,7 +145,7 @@ TEST_F(ImportTest, VidursRowsThatDoNotDivideAreLeftOut) {
   EXPECT_EQ(attention.left_out.at("row whose extents do not divide"), 2);
 }
 
-TEST(ImportedModel, WhatTensorDoesNotDivideIsRefused) {
+TEST(ImportedModel, RefusesExtentsThatTensorDoesNotDivide) {
   const auto error = [](const std::string& rest) {
     const auto model = ParseImportedModel("hidden: 4096, heads: 32, tensor: 8, " + rest);
     return model.ok() ? "no error" : model.error().message();
@@ -158,7 +159,7 @@ TEST(ImportedModel, WhatTensorDoesNotDivideIsRefused) {
             "--model: micro_batch x heads x sequence is above 1099511627776");
 }
 
-TEST_F(ImportTest, VidurGivesALayersPieces) {
+TEST_F(ImportTest, VidurGivesTheKernelsOfALayer) {
   const std::string path =
       Write("mlp.csv",
             "num_tokens,num_tensor_parallel_workers,n_embd,n_expanded_embd,n_head,n_kv_head,"
@@ -178,9 +179,9 @@ TEST_F(ImportTest, VidurGivesALayersPieces) {
   EXPECT_EQ(times.left_out.at("decode"), 1);
 }
 
-// As in Vidur's files: five figures an operation, rounded to a microsecond. For a model that is not
+// As in Vidur's files: five figures for each operation, rounded to a microsecond. If a model is not
 // gated, some operations are unknown.
-TEST_F(ImportTest, VidursFlagsAndRoundedTimes) {
+TEST_F(ImportTest, VidurFlagsAndRoundedTimes) {
   std::string columns;
   for (const char* op : {"emb", "input_layernorm", "attn_rope", "mlp_up_proj", "mlp_act"}) {
     for (const char* figure : {"min", "max", "mean", "median", "std"}) {
@@ -211,7 +212,7 @@ TEST_F(ImportTest, VidursFlagsAndRoundedTimes) {
 }
 
 // The sections of a GPT's forward pass that AIOB times, with Apex's layer norm.
-TEST_F(ImportTest, AiobsTimesGetTheModelsShapes) {
+TEST_F(ImportTest, AiobTimesGetTheShapesOfTheModel) {
   const std::string path = Write(
       "aiob.txt",
       "train_iter:10\nEmb:\n    time_gpu_max: 857\n    time_gpu_min: 782\n    time_gpu_avg: 799\n"
@@ -240,9 +241,9 @@ TEST_F(ImportTest, AiobsTimesGetTheModelsShapes) {
   EXPECT_EQ(gated.left_out.at("mlp_gelu of several kernels"), 1);
 }
 
-// Without FlashAttention, the time of the last product includes the copy after it, and PyTorch's
+// Without FlashAttention, the time of the last GEMM includes the copy after it, and PyTorch's
 // softmax comes after a multiplication.
-TEST_F(ImportTest, AiobsUnfusedAttentionIsWhatOneKernelTook) {
+TEST_F(ImportTest, AiobUnfusedAttentionGivesOnlyTimesOfSingleKernels) {
   const std::string path =
       Write("core.txt",
             "atten_core_qk:\n  time_gpu_avg: 1\natten_core_softmax:\n  time_gpu_avg: 2\n"
@@ -266,7 +267,7 @@ TEST_F(ImportTest, AiobsUnfusedAttentionIsWhatOneKernelTook) {
   EXPECT_EQ(deepseek.left_out.at("mlp_linear_1 of a DeepSeek model"), 1);
 }
 
-TEST_F(ImportTest, AiobsMistakes) {
+TEST_F(ImportTest, RefusesMistakesInAiobFiles) {
   EXPECT_NE(ErrorOf(ReadAiob(Write("a.txt", ""), {})).find("--model"), std::string::npos);
   const ImportOptions options{DataType::kFp16,
                               *ParseImportedModel("hidden: 4096, ffn: 16384, heads: 32, sequence: "
@@ -283,7 +284,7 @@ TEST_F(ImportTest, AiobsMistakes) {
             "gemm 4096x1536x4096 fp16 30500\n");
 }
 
-TEST_F(ImportTest, WhatContradictsItselfIsLeftOut) {
+TEST_F(ImportTest, AttentionWithContradictingHeadsIsLeftOut) {
   const ImportedTimes times = *ReadAiconfigurator(
       Write("context_attention_perf.txt",
             "batch_size,isl,num_heads,num_key_value_heads,head_dim,attn_dtype,latency\n"
@@ -293,7 +294,7 @@ TEST_F(ImportTest, WhatContradictsItselfIsLeftOut) {
 }
 
 // No value in the header can begin a new line.
-TEST_F(ImportTest, AHeaderIsOneLineAValue) {
+TEST_F(ImportTest, EachHeaderValueIsOneLine) {
   ImportedTimes times;
   times.Add(Gemm(DataType::kBf16, 8, 16, 32), 5);
   const std::string text = ProfileText(times, {"g", "a\n# gpu: other", "b\rc", "d\n", true});
@@ -302,7 +303,7 @@ TEST_F(ImportTest, AHeaderIsOneLineAValue) {
   EXPECT_EQ(ParseProfile(text, "p.csv")->gpu, "g");
 }
 
-TEST_F(ImportTest, AProfileHasTheMedianOfEachKernel) {
+TEST_F(ImportTest, ProfileHasTheMedianOfEachKernel) {
   ImportedTimes times;
   for (const double us : {5.0, 9.0, 6.0})
     times.rows.push_back({Gemm(DataType::kBf16, 8, 16, 32), us});

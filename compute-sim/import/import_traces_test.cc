@@ -45,7 +45,7 @@ TEST_F(ImportTest, KinetoKernelsBelongToTheOperatorThatLaunchedThem) {
 
 // scaled_dot_product_attention ends in an operator whose tensors have the sequence before the
 // heads. If the trace does not record values, the mask is unknown.
-TEST_F(ImportTest, KinetosAttentionIsThatOfTheInnermostOperator) {
+TEST_F(ImportTest, KinetoAttentionBelongsToTheInnermostOperator) {
   const std::string shape = R"("Input Dims": [[1, 64, 8, 128], [1, 64, 2, 128], [1, 64, 2, 128], [],
      [], [], [], [], [], []], "Input type": ["c10::BFloat16", "c10::BFloat16", "c10::BFloat16"])";
   const std::string path = Write("trace.json", R"({"schemaVersion": 1, "traceEvents": [
@@ -72,7 +72,7 @@ TEST_F(ImportTest, KinetosAttentionIsThatOfTheInnermostOperator) {
 
 // Two operators, one inside the other: a launch belongs to the inner one. A second process has
 // launches with the same numbers.
-TEST_F(ImportTest, NsightsKernelsBelongToTheInnermostRange) {
+TEST_F(ImportTest, NsightKernelsBelongToTheInnermostRange) {
   const std::string path = dir_.path() + "/report.sqlite";
   sqlite3* database = nullptr;
   ASSERT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
@@ -107,7 +107,7 @@ TEST_F(ImportTest, NsightsKernelsBelongToTheInnermostRange) {
 }
 
 // If a kernel has no time, the time of its operator is unknown, not smaller.
-TEST_F(ImportTest, KinetosKernelsWithoutADurationAreCounted) {
+TEST_F(ImportTest, KinetoKernelsWithoutADurationAreCounted) {
   const std::string op = R"({"cat": "cpu_op", "name": "aten::mm", "args": {"External id": 7,
     "Input Dims": [[8, 32], [32, 64]], "Input type": ["c10::Half", "c10::Half"]}})";
   for (const std::string duration : {R"("dur": -5,)", R"("dur": "5",)", R"("dur": 0,)", ""}) {
@@ -124,7 +124,7 @@ TEST_F(ImportTest, KinetosKernelsWithoutADurationAreCounted) {
   }
 }
 
-TEST(TracedOp, ShapesThatDoNotFitAreNoKernel) {
+TEST(TracedOp, RefusesShapesThatDoNotFit) {
   EXPECT_FALSE(KernelOfOp("aten::mm", {{8, 32}, {16, 64}}, DataType::kBf16, false).has_value());
   EXPECT_FALSE(KernelOfOp("aten::mm", {{8, 0}, {0, 64}}, DataType::kBf16, false).has_value());
   EXPECT_FALSE(KernelOfOp("aten::mm", {{8, 32}}, DataType::kBf16, false).has_value());

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kMilli = 1000;  // a millisecond in microseconds
 
-// The product or the memory-bound kernel of one of Vidur's operations.
+// The GEMM or the memory-bound kernel of one of Vidur's operations.
 struct VidurShape {
   int64_t tokens = 0, tensor = 0, hidden = 0, ffn = 0, heads = 0, kv_heads = 0;
   bool gated = false;

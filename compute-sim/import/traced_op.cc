@@ -22,8 +22,8 @@ std::optional<Kernel> RowKernel(KernelKind kind, DataType type, const std::vecto
   return UsualMemoryKernel(kind, type, rows, shape.back());
 }
 
-std::optional<Kernel> Product(DataType type, const std::vector<int64_t>& a,
-                              const std::vector<int64_t>& b) {
+std::optional<Kernel> GemmOfShapes(DataType type, const std::vector<int64_t>& a,
+                                   const std::vector<int64_t>& b) {
   if (!Positive(a) || !Positive(b) || a.size() != b.size()) return std::nullopt;
   if (a.size() == 2 && a[1] == b[0]) return Gemm(type, a[0], b[1], a[1]);
   if (a.size() == 3 && a[0] == b[0] && a[2] == b[1]) {
@@ -63,8 +63,8 @@ std::optional<Kernel> OfFirst(const TensorShapes& shapes, DataType type, bool) {
 }
 
 template <size_t kFirst>
-std::optional<Kernel> ProductFrom(const TensorShapes& shapes, DataType type, bool) {
-  return Product(type, shapes[kFirst], shapes[kFirst + 1]);
+std::optional<Kernel> GemmFrom(const TensorShapes& shapes, DataType type, bool) {
+  return GemmOfShapes(type, shapes[kFirst], shapes[kFirst + 1]);
 }
 
 std::optional<Kernel> HeadsFirst(const TensorShapes& shapes, DataType type, bool causal) {
@@ -78,10 +78,10 @@ std::optional<Kernel> SequenceFirst(const TensorShapes& shapes, DataType type, b
 // A kernel belongs to the innermost operator: for scaled_dot_product_flash_attention, to the last
 // of the following.
 constexpr Op kOps[] = {
-    {"aten::mm", 2, ProductFrom<0>},
-    {"aten::bmm", 2, ProductFrom<0>},
-    {"aten::_scaled_mm", 2, ProductFrom<0>},
-    {"aten::addmm", 3, ProductFrom<1>},
+    {"aten::mm", 2, GemmFrom<0>},
+    {"aten::bmm", 2, GemmFrom<0>},
+    {"aten::_scaled_mm", 2, GemmFrom<0>},
+    {"aten::addmm", 3, GemmFrom<1>},
     {"aten::gelu", 1, OfFirst<KernelKind::kGelu>},
     {"aten::native_layer_norm", 1, OfFirst<KernelKind::kLayerNorm>},
     {"aten::_softmax", 1, OfFirst<KernelKind::kSoftmax>},

@@ -88,7 +88,7 @@ Kernel GemmOfKind(KernelKind kind, DataType type, int64_t m, int64_t n, int64_t 
   return kernel;
 }
 
-// The matrix product of an 8-bit type leaves a 16-bit result.
+// A GEMM of an 8-bit type has a 16-bit result.
 double ResultBytes(DataType type) {
   return static_cast<double>(std::max<int64_t>(2, SizeOf(type).count()));
 }
@@ -121,9 +121,9 @@ bool IsAttention(KernelKind kind) {
   return kind == KernelKind::kAttentionForward || kind == KernelKind::kAttentionBackward;
 }
 
-int64_t ShortestExtent(const Kernel& product) {
-  const bool several = InfoOf(product.kind).dimensions.size() == 4;  // the first counts products
-  const auto* first = product.dims.data() + (several ? 1 : 0);
+int64_t ShortestExtent(const Kernel& gemm) {
+  const bool several = InfoOf(gemm.kind).dimensions.size() == 4;  // the first counts GEMMs
+  const auto* first = gemm.dims.data() + (several ? 1 : 0);
   return *std::min_element(first, first + 3);
 }
 

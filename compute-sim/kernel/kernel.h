@@ -16,13 +16,13 @@ namespace drydock {
 
 enum class KernelKind : uint8_t {
   kGemm,            // C[m,n] = A[m,k] B[k,n], result in the operands' type
-  kGemmAccumulate,  // the same, added into C, fp32 unless said
-  kBatchedGemm,     // `batch` independent products
-  kGroupedGemm,     // one product of m rows for each of `groups` experts, in one launch
+  kGemmAccumulate,  // the same, added into C, in fp32 unless main_gradient is 2
+  kBatchedGemm,     // `batch` independent GEMMs
+  kGroupedGemm,     // one GEMM of m rows for each of `groups` experts, in one launch
   kGroupedGemmAccumulate,
   kAttentionForward,   // fused: scores never leave the SM
   kAttentionBackward,  // fused: all of its kernels together
-  // Memory-bound kernels from here on; extents rows x columns.
+  // The kernels from here on are memory-bound and have the extents rows x columns.
   kLayerNorm,
   kLayerNormBackward,
   kNormParameters,  // gradients of a norm's weight and bias
@@ -70,7 +70,7 @@ struct KernelInfo {
   KernelKind kind;
   std::string name;                     // in profiles and artefacts
   std::vector<std::string> dimensions;  // names of Kernel::dims, in order
-  RateCurve curve;                      // kNone: not memory-bound by nature
+  RateCurve curve;                      // kNone: the kernel is not memory-bound
 };
 
 inline constexpr int kMaxKernelDims = 8;
@@ -82,15 +82,15 @@ inline constexpr Time kLongestKernel = Time::Us(3'600'000'000);
 struct Kernel {
   KernelKind kind = KernelKind::kGemm;
   DataType type = DataType::kBf16;
-  std::array<int64_t, kMaxKernelDims> dims = {};  // by KernelInfo::dimensions; the rest 0
+  std::array<int64_t, kMaxKernelDims> dims = {};  // by KernelInfo::dimensions; the others are 0
   double flops = 0;                               // on tensor cores; 0 for memory-bound kernels
   double bytes = 0;                               // memory traffic if every operand moves once
   int launches = 1;                               // number of kernels that it represents
   int64_t main_gradient = 0;  // bytes of an element of the main gradient it adds into; 0: none
-  bool promoted = false;      // an fp8 product that promotes its partial sums to fp32
+  bool promoted = false;      // an fp8 GEMM that promotes its partial sums to fp32
 };
 
-// Measured rows of accumulating products add into an fp32 main gradient.
+// Measured rows of accumulating GEMMs add into an fp32 main gradient.
 inline constexpr int64_t kMeasuredMainGradient = 4;
 
 const KernelInfo& InfoOf(KernelKind kind);
@@ -101,8 +101,8 @@ const KernelInfo* FindKernelInfo(std::string_view name);
 bool IsMemoryKernel(KernelKind kind);
 bool IsAttention(KernelKind kind);
 // The shortest of m, n and k.
-int64_t ShortestExtent(const Kernel& product);
-// True for the kernels that take most of the time in training: products with all extents from 1024,
+int64_t ShortestExtent(const Kernel& gemm);
+// True for the kernels that take most of the time in training: GEMMs with all extents from 1024,
 // attention from 1 GFLOP, other kernels from 1 MB.
 bool IsLarge(const Kernel& kernel);
 
@@ -122,23 +122,24 @@ Kernel Gemm(DataType type, int64_t m, int64_t n, int64_t k);
 // `element`: bytes of the main gradient's element, which is read and written; 4 or 2.
 Kernel GemmAccumulate(DataType type, int64_t m, int64_t n, int64_t k, int64_t element = 4);
 Kernel BatchedGemm(DataType type, int64_t batch, int64_t m, int64_t n, int64_t k);
-// `experts` products, each of `m` rows; accumulating or not, `element` as above.
+// `experts` GEMMs, each of `m` rows; accumulating or not, `element` as above.
 Kernel GroupedGemm(KernelKind kind, DataType type, int64_t groups, int64_t m, int64_t n, int64_t k,
                    int64_t element = 4);
-// `kv_sequence` keys and values of `value_dim` for `sequence` queries; 0: as many, as wide. Causal:
-// the last query sees every key, each before it one less.
+// `kv_sequence` keys and values of `value_dim` for `sequence` queries. 0: as many keys as queries,
+// values as wide as keys. If causal, the last query sees all keys, and each earlier query one key
+// less than the next.
 struct AttentionShape {
   int64_t batch = 0, sequence = 0, heads = 0, kv_heads = 0, head_dim = 0;
   bool causal = false;
   int64_t kv_sequence = 0, value_dim = 0;
 };
-// Backward computes the scores again (FlashAttention): five products instead of two.
+// The backward pass computes the scores again (FlashAttention): five GEMMs instead of two.
 Kernel Attention(KernelKind kind, DataType type, const AttentionShape& shape);
-// With kv_sequence and value_dim filled in.
+// Returns the shape with kv_sequence and value_dim filled in.
 AttentionShape AttentionShapeOf(const Kernel& kernel);
 // The reason why a shape is impossible: "is causal with 64 queries and only 32 keys"; else "".
 std::string ContradictionOf(const AttentionShape& shape);
-// `bytes_per_element` of the rows x columns extent, all operands together.
+// `bytes_per_element`: traffic for each element of rows x columns, all operands together.
 Kernel MemoryKernel(KernelKind kind, DataType type, int64_t rows, int64_t columns,
                     double bytes_per_element);
 

@@ -40,7 +40,7 @@ struct GemmParameters {
   Time derate_at;     // length of a kernel at which a benchmark's clocks have settled half
   double derate_slope = 1;
   double l2_warm = 1;    // share of L2 in which operands are found
-  double promotion = 0;  // extra time of the main loop of products that promote sums to fp32
+  double promotion = 0;  // extra time of the main loop of GEMMs that promote sums to fp32
   FitErrors error;
 };
 
@@ -56,7 +56,7 @@ struct AttentionPass {
 struct AttentionParameters {
   std::string name;  // "flash-2"
   std::vector<DataType> types;
-  int64_t block = 128;        // query rows a thread block works on
+  int64_t block = 128;        // query rows of a thread block
   double balance = 1;         // exponent joining total work and the longest row of blocks
   double memory_overlap = 1;  // exponent joining arithmetic and memory
   AttentionPass forward, backward;
@@ -66,7 +66,7 @@ struct AttentionParameters {
 // A share of the plain bandwidth by row length, ascending.
 using ShareCurve = std::vector<std::pair<int64_t, double>>;
 
-// The quantisation of a product's activations by a framework that computes their fp8 scale anew.
+// The quantisation of a GEMM's activations by a framework that computes their fp8 scale anew.
 struct QuantiseStage {
   Time launch;
   double bytes = 0;  // an activation
@@ -88,7 +88,7 @@ struct MemoryParameters {
 // tested).
 struct ScalingErrors {
   double gemm = 0, attention = 0, memory = 0;
-  double gemm_with_share = 0;  // of products where both GPUs' ScalingFacts::matmul_share is known
+  double gemm_with_share = 0;  // of GEMMs where both GPUs' ScalingFacts::matmul_share is known
 };
 
 struct KernelParameters {
@@ -113,7 +113,7 @@ struct KernelParameters {
   // kAttentionByPytorch for the library that they pick.
   const AttentionParameters* AttentionFor(DataType type, const std::string& backend) const;
   std::vector<std::string> AttentionNames() const;
-  // The valid values of `backend`: those that pick a library, then the libraries.
+  // The valid values of `backend`: first the frameworks that pick a library, then the libraries.
   std::vector<std::string> AttentionBackends() const;
 };
 

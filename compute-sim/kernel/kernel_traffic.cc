@@ -36,7 +36,7 @@ std::optional<double> UsualBytesPerElement(KernelKind kind, DataType type) {
       return 5 * e;
     case K::kCausalSoftmax:
       return 1.5 * e;  // reads the lower triangle, writes everything
-    case K::kDropout:  // the mask has a byte an element
+    case K::kDropout:  // the mask has one byte per element
     case K::kDropoutBackward:
       return 2 * e + 1;
     case K::kBiasDropoutAdd:  // branch, residual and result, and the mask

@@ -17,7 +17,7 @@ double SmoothMax(double a, double b, double n) {
   return std::pow(std::pow(a, n) + std::pow(b, n), 1 / n);
 }
 
-// One product, or `batch` of them, with the quantities that depend on its extents only.
+// One GEMM, or `batch` of them, with the quantities that depend on its extents only.
 struct GemmWork {
   double batch = 1, m = 0, n = 0, k = 0;
   double a = 0, b = 0, c = 0;  // bytes of the operands and of the result's traffic
@@ -25,7 +25,7 @@ struct GemmWork {
   double store = 2;            // bytes of traffic an element of the result causes
   double cold = 0;             // share of the activations that comes from HBM, 0..1
   double big = 0;              // share of re-reads that misses L2, 0..1
-  double effort = 1;           // time of the arithmetic over that of plain sums
+  double effort = 1;           // time of the arithmetic over its time without promotion
 };
 
 bool HasBatch(KernelKind kind) {
@@ -130,7 +130,7 @@ ScoreCount CountScores(const AttentionShape& s, double block) {
   const double queries = Covered(static_cast<double>(s.sequence), block);
   const double keys = Covered(static_cast<double>(s.kv_sequence), block);
   if (!s.causal) return {queries * keys, std::min(queries, block) * keys};
-  // The last block of queries sees all keys; each block above it sees one block less.
+  // The last block of queries sees all keys; each earlier block sees one block of keys less.
   const double above = std::ceil(queries / block) - 1;
   const double last = queries - above * block;
   const double seen = std::max(keys - last, above * block);

@@ -23,13 +23,13 @@ struct Prediction {
 // "launch" if the fixed part is more than half, else the bound of the rest.
 std::string BoundName(const Prediction& prediction);
 
-// The figures of a GPU that the formulas need beside its parameters.
+// The figures of a GPU that the formulas need in addition to its parameters.
 struct GpuShape {
   int sms = 0;
   Bytes l2;
 };
 
-// At `clocks`, not at the clocks of the parameters.
+// Predicts at `clocks`, which replace the clocks of the parameters.
 Prediction PredictGemm(const Kernel& kernel, const GpuShape& gpu,
                        const KernelParameters& parameters, const GemmParameters& set,
                        KernelParameters::Clocks clocks);

@@ -90,7 +90,7 @@ TEST(Roofline, H100GemmsWithinTheStatedError) {
   const Errors errors = GemmErrors(kH100Rows, "h100-sxm-80g");
   errors.Print("H100 bf16 GEMM");
   EXPECT_LE(errors.Mean(), 0.06);
-  EXPECT_LE(errors.Worst(), 0.28);  // the 8 us row, half of it launch
+  EXPECT_LE(errors.Worst(), 0.28);  // the 8 us row: half of its time is the launch
 }
 
 template <size_t kCount>
@@ -173,7 +173,7 @@ TEST(Roofline, MemoryTrafficGoesThroughL2OrHbm) {
   EXPECT_EQ(BoundName(*PredictCalibrated(data, tiny)), "launch");
 }
 
-TEST(Roofline, LongRowsCostALayerNormAPass) {
+TEST(Roofline, LayerNormOfLongRowsIsSlowerThanFusedNorm) {
   const GpuData data = ShippedGpuData("a100-sxm-80g", kSustained);
   const auto us = [&](KernelKind kind) {
     return PredictCalibrated(data, MemoryKernel(kind, DataType::kFp16, 8192, 6144, 4))->us - 1.33;
@@ -184,7 +184,7 @@ TEST(Roofline, LongRowsCostALayerNormAPass) {
   EXPECT_NEAR(ratio, 0.7, 0.01);
 }
 
-TEST(Roofline, FasterKernelsForMoreOfEverything) {
+TEST(Roofline, LargerGemmsTakeLongerAndFp8IsFaster) {
   const GpuData data = ShippedGpuData("h100-sxm-80g", kSustained);
   double before = 0;
   for (int64_t m = 128; m <= 65536; m *= 2) {
@@ -214,15 +214,15 @@ TEST(KernelParameters, MistakesAreReportedTogether) {
   EXPECT_NE(text.find("my.yaml:11:28: error: row lengths must ascend"), std::string::npos) << text;
 }
 
-TEST(KernelParameters, SharesLieOnALineOverTheLogarithm) {
+TEST(KernelParameters, SharesAreLinearInTheLogarithmOfTheRowLength) {
   const ShareCurve curve = {{1024, 0.8}, {4096, 0.4}};
   EXPECT_DOUBLE_EQ(ShareAt(curve, 1), 0.8);
   EXPECT_NEAR(ShareAt(curve, 2048), 0.6, 1e-12);
   EXPECT_DOUBLE_EQ(ShareAt(curve, 1 << 20), 0.4);
 }
 
-// A sequence shorter than a block of queries makes only the scores it has; where blocks are full,
-// nothing changes.
+// A sequence shorter than a block of queries computes only its own scores. Full blocks are not
+// affected.
 TEST(Attention, ShortSequencesFillPartOfABlock) {
   const GpuData data = ShippedGpuData("a100-sxm-80g", kBurst);
   const auto work = [&](int64_t sequence, int64_t kv_sequence, bool causal) {
@@ -235,7 +235,7 @@ TEST(Attention, ShortSequencesFillPartOfABlock) {
   EXPECT_LT(work(64, 64, true), work(128, 128, true));
   EXPECT_LT(work(128, 128, true), work(144, 144, true));
   EXPECT_LT(work(112, 2048, false), work(144, 2048, false));
-  // Without a mask nothing is left out; with one, the last block of queries sees all keys.
+  // Without a mask, every block sees all keys; with a causal mask, only the last block does.
   EXPECT_GT(work(2048, 2048, false), work(2048, 2048, true));
   EXPECT_GT(work(512, 4096, true), work(512, 2048, true));
   EXPECT_LT(work(512, 4096, true), work(512, 4096, false));

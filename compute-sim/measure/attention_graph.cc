@@ -65,7 +65,7 @@ class Builder {
   }
   CudnnTensor Queries(int64_t width) { return InMemory(s_.heads, s_.sequence, width); }
   CudnnTensor Keys(int64_t width) { return InMemory(s_.kv_heads, s_.kv_sequence, width); }
-  // The same memory, for a product with keys in its columns.
+  // The keys of the same memory, transposed: a GEMM needs them in its columns.
   CudnnTensor KeysAcross(int64_t width) {
     const int64_t heads = s_.kv_heads, sequence = s_.kv_sequence;
     return graph_.Operand({s_.batch, heads, width, sequence},
@@ -110,7 +110,7 @@ class Builder {
     return Apply({P::kSelect, x, graph_.Number(never), seen});
   }
 
-  // A gradient of keys or values, which is also summed over the query heads that share them.
+  // Computes a gradient of keys or values and sums it over the query heads that share them.
   void ForKeys(const CudnnTensor& across, const CudnnTensor& with, int64_t width) {
     const CudnnTensor out = Keys(width);
     if (s_.heads == s_.kv_heads) {

@@ -17,8 +17,8 @@ bool Cudnn::Load(const std::string& path, std::string* error) {
     return *function != nullptr;
   };
   if (!find("cudnnGetVersion", &version_) || version_() / 10000 != 9) {
-    *error =
-        version_ == nullptr ? "it is not cuDNN" : fmt::format("it is not cuDNN 9 ({})", version_());
+    *error = version_ == nullptr ? "the library is not cuDNN"
+                                 : fmt::format("the library is not cuDNN 9 ({})", version_());
     return false;
   }
   const bool complete =
@@ -28,7 +28,7 @@ bool Cudnn::Load(const std::string& path, std::string* error) {
       find("cudnnBackendDestroyDescriptor", &destroy_object) &&
       find("cudnnBackendFinalize", &finalize) && find("cudnnBackendSetAttribute", &set) &&
       find("cudnnBackendGetAttribute", &get) && find("cudnnBackendExecute", &execute);
-  if (!complete) *error = "its graph interface is not complete";
+  if (!complete) *error = "the graph interface of cuDNN is not complete";
   return complete;
 }
 

@@ -98,23 +98,23 @@ enum class CudnnPointwise : int {
   kLog = 15,
   kIdentity = 21,
   kGreaterEqual = 303,
-  kIndex = 501,   // of a row or column
-  kSelect = 601,  // of two, by a third
+  kIndex = 501,   // the index of a row or column
+  kSelect = 601,  // one of two operands, by a third
 };
 
 enum class CudnnReduction : int { kSum = 0, kMaximum = 3 };
 
-// cuDNN's own choice from the properties of the GPU and the extents.
+// The heuristic by which cuDNN chooses from the properties of the GPU and the extents.
 inline constexpr int kCudnnHeuristicsA = 3;
 
 class Cudnn {
  public:
-  // `path`: of libcudnn.so.9; "": the loader searches it. Returns null and fills in *error if there
-  // is no such library or it is not version 9.
+  // `path`: the path of libcudnn.so.9; "": the loader searches it. Returns null and fills in *error
+  // if there is no such library or if it is not version 9.
   static std::shared_ptr<const Cudnn> Open(const std::string& path, std::string* error);
 
   std::string Version() const;    // "9.19.0"
-  std::string LastError() const;  // of this thread
+  std::string LastError() const;  // the last error of this thread
 
   // All of these return 0 for success.
   int (*create)(void** handle) = nullptr;

@@ -23,7 +23,7 @@ CudnnGraph::~CudnnGraph() {
 
 bool CudnnGraph::Fail() {
   if (error_.empty()) error_ = library_->LastError();
-  if (error_.empty()) error_ = "cuDNN does not say why";
+  if (error_.empty()) error_ = "cuDNN states no reason";
   return false;
 }
 
@@ -153,7 +153,7 @@ void* CudnnGraph::Operations(void* handle) {
   return graph;
 }
 
-// The best first; empty if cuDNN has none for this graph on this GPU.
+// The best configuration comes first; empty if cuDNN has none for this graph on this GPU.
 std::vector<void*> CudnnGraph::Configurations(void* graph, void* handle, void* device) {
   void* heuristics = Make(CudnnObject::kHeuristics);
   SetObject(heuristics, CudnnKey::kHeuristicsGraph, graph);
@@ -174,7 +174,7 @@ std::vector<void*> CudnnGraph::Configurations(void* graph, void* handle, void* d
   }
   if (!error_.empty()) return {};
   found.resize(static_cast<size_t>(count));
-  if (found.empty()) error_ = "cuDNN has no kernel for it on this GPU";
+  if (found.empty()) error_ = "cuDNN has no kernel for this graph on this GPU";
   return found;
 }
 

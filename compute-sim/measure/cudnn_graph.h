@@ -48,7 +48,7 @@ class CudnnGraph {
   CudnnGraph& operator=(const CudnnGraph&) = delete;
   ~CudnnGraph();
 
-  // In the GPU's memory.
+  // An operand in the GPU's memory.
   CudnnTensor Operand(const CudnnDims& dims, const CudnnDims& strides, CudnnType type);
   CudnnTensor Number(float value);
   CudnnTensor Number(int32_t value);
@@ -71,7 +71,7 @@ class CudnnGraph {
   const std::vector<size_t>& operand_bytes() const { return operand_bytes_; }
   size_t workspace_bytes() const { return workspace_bytes_; }
   bool Bind(const std::vector<void*>& operands, void* workspace);
-  bool Execute(void* handle);  // into the handle's stream
+  bool Execute(void* handle);  // enqueues in the stream of the handle
 
  private:
   struct Scalar {
@@ -98,7 +98,7 @@ class CudnnGraph {
   std::vector<void*> operations_;
   std::vector<int64_t> operand_ids_;
   std::vector<size_t> operand_bytes_;
-  std::deque<Scalar> scalars_;  // their addresses are bound
+  std::deque<Scalar> scalars_;  // a deque, because the graph keeps their addresses
   int64_t last_id_ = 0;
   void* plan_ = nullptr;
   void* pack_ = nullptr;

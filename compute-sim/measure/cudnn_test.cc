@@ -1,6 +1,6 @@
-// "Do our constants have cuDNN's values, and does cuDNN accept the graphs of attention?" If there
-// is a cuDNN, it makes plans for GPUs that are only described to it, up to loading the finished
-// kernel onto a GPU.
+// "Do our constants have cuDNN's values, and does cuDNN accept the graphs of attention?" If cuDNN
+// is installed, it makes plans for GPUs that are only described to it. This covers all steps up to
+// loading the finished kernel onto a GPU.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -15,13 +15,13 @@
 namespace drydock {
 namespace {
 
-TEST(Cudnn, ALibraryThatIsNoneIsNamed) {
+TEST(Cudnn, NamesAFileThatIsNotCudnn) {
   std::string error;
   EXPECT_EQ(Cudnn::Open("/nowhere/libcudnn.so.9", &error), nullptr);
   EXPECT_NE(error.find("/nowhere/libcudnn.so.9: cannot open shared object file"), std::string::npos)
       << error;
   EXPECT_EQ(Cudnn::Open("libm.so.6", &error), nullptr);
-  EXPECT_EQ(error, "it is not cuDNN");
+  EXPECT_EQ(error, "the library is not cuDNN");
 }
 
 #ifdef DRYDOCK_HAS_CUDNN_HEADER
@@ -173,7 +173,7 @@ TEST_F(CudnnAttentionTest, ValuesNarrowerThanKeys) {
   ExpectCompiled(DataType::kBf16, {1, 4096, 16, 16, 192, true, 0, 128}, h100_);
 }
 
-TEST_F(CudnnAttentionTest, WhatNoKernelDoesIsAnError) {
+TEST_F(CudnnAttentionTest, RefusesAttentionThatNoKernelSupports) {
   const std::string outcome = Outcome(KernelKind::kAttentionBackward, DataType::kBf16,
                                       {1, 4096, 16, 16, 192, true, 0, 128}, a100_);
   EXPECT_EQ(outcome.find("cuLibraryLoadData"), std::string::npos) << outcome;

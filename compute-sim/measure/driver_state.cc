@@ -7,7 +7,7 @@ namespace drydock {
 namespace {
 
 // Constants of NVML's interface, which NVIDIA keeps stable: status 0 is success, clock 1 is the
-// clock of the SMs, clock 2 that of the memory; in MHz and milliwatts.
+// clock of the SMs, clock 2 is the clock of the memory. Clocks are in MHz, power is in milliwatts.
 using Device = void*;
 constexpr int kSuccess = 0;
 constexpr int kSmClock = 1, kMemoryClock = 2;

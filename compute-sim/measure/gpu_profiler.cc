@@ -22,7 +22,7 @@ namespace {
 
 const ToolInfo kInfo = {
     "gpu-profiler", "Measures the kernels of a workload, or a grid of them, on this GPU.",
-    "reads RUN/1-workload/manifest.pb or a list of submodules, writes a profile "
+    "reads RUN/1-workload/ or a list of submodules, writes a profile "
     "(docs/reference/kernel-profile.md)",
     "gpu-profiler --gpu h200-sxm-141g --rows 2048,4096,8192 --widths 4096,6144,14336 -o h200.csv",
     false};
@@ -35,7 +35,7 @@ struct Options {
   bool print = false;
 };
 
-Status CheckWords(const Options& options) {
+Status CheckUsage(const Options& options) {
   const bool grid = !options.rows.empty() && !options.widths.empty();
   if (!grid && options.rows.size() + options.widths.size() > 0) {
     return MissingOption(options.rows.empty() ? "--rows" : "--widths");
@@ -67,7 +67,7 @@ void Declare(CLI::App* app, Options* options, const CommonOptions&) {
       ->check(CLI::IsMember({"bf16", "fp16", "fp8"}))
       ->capture_default_str();
   app->add_option("--gpu", options->gpu, "The name of the GPU in its file, for the header");
-  app->add_option("--device", options->device, "Which of this machine's GPUs")
+  app->add_option("--device", options->device, "The index of the GPU on this machine")
       ->check(CLI::Range(0, 255))
       ->capture_default_str();
   app->add_option("--cudnn", options->cudnn,
@@ -77,7 +77,7 @@ void Declare(CLI::App* app, Options* options, const CommonOptions&) {
   app->add_option("-o,--output", options->output, "The profile; an existing profile is continued")
       ->type_name("FILE");
   app->add_flag("--list", options->print, "Print the kernels to measure; needs no GPU");
-  CheckOptions(app, [options] { return CheckWords(*options); });
+  CheckOptions(app, [options] { return CheckUsage(*options); });
 }
 
 Result<std::vector<Submodule>> SubmodulesOf(const Options& options) {
@@ -108,8 +108,8 @@ Status Append(const std::string& path, const std::string& text) {
   return Error("cannot be written", {path, 0, 0});
 }
 
-// Begins the output with whole lines under the right header: those of an earlier run, or a new
-// header.
+// Begins the output with complete lines under the right header: the lines of an earlier run, or a
+// new header.
 Status BeginFile(const Options& options, const MeasureDevice& device,
                  const std::optional<BegunFile>& begun) {
   const MeasuredOn on{options.gpu,        device.name(),   device.driver(),
@@ -120,14 +120,14 @@ Status BeginFile(const Options& options, const MeasureDevice& device,
 }
 
 // On a machine without cuDNN, reports that attention is left out, with the reason.
-void LeaveOutWhatHasNoLibrary(const MeasureDevice& device, const CommonOptions& common,
-                              MeasurePlan* plan) {
+void LeaveOutAttentionWithoutCudnn(const MeasureDevice& device, const CommonOptions& common,
+                                   MeasurePlan* plan) {
   if (device.WhyNoAttention().empty()) return;
   const size_t planned = plan->kernels.size();
   LeaveOutAttention(plan);
   if (plan->kernels.size() == planned) return;
   Report(kInfo, common,
-         fmt::format("{} kernels of attention left out, --cudnn names the library: {}",
+         fmt::format("{} kernels of attention left out (--cudnn gives the library): {}",
                      planned - plan->kernels.size(), device.WhyNoAttention()));
 }
 
@@ -137,7 +137,7 @@ Status MeasureAll(const Options& options, const CommonOptions& common, MeasurePl
   const auto device = MeasureDevice::Open(options.device, options.cudnn, &error);
   if (device == nullptr) return Error(fmt::format("GPU {}: {}", options.device, error));
   RETURN_IF_ERROR(BeginFile(options, *device, begun));
-  LeaveOutWhatHasNoLibrary(*device, common, &plan);
+  LeaveOutAttentionWithoutCudnn(*device, common, &plan);
   int64_t failed = 0;
   const bool shows = !common.quiet && ::isatty(STDERR_FILENO) == 1;
   for (size_t i = 0; i < plan.kernels.size(); ++i) {
@@ -177,9 +177,10 @@ Status Run(const Options& options, const CommonOptions& common) {
       const MeasurePlan plan,
       PlanMeasurements(submodules, assumptions, begun.has_value() ? &begun->profile : nullptr));
   const std::string left_out = LeftOutText(plan);
-  Report(kInfo, common,
-         fmt::format("{} kernels to measure, {} there already{}", plan.kernels.size(), plan.known,
-                     left_out.empty() ? "" : "; left out, as it has none of them: " + left_out));
+  Report(
+      kInfo, common,
+      fmt::format("{} kernels to measure, {} measured earlier{}", plan.kernels.size(), plan.known,
+                  left_out.empty() ? "" : "; left out for lack of a kernel: " + left_out));
   if (options.print) {
     for (const Kernel& kernel : plan.kernels) {
       fmt::print("{} {}\n", InfoOf(kernel.kind).name, ShapeString(kernel));

@@ -1,7 +1,8 @@
-# gpu-profiler: measures on a real GPU. Where a CUDA toolkit is (CUDA 12 or later) it is part of the build; elsewhere its
-# test fetches what compiling takes (third_party/cuda) and builds it then.
-option(DRYDOCK_FETCHED_CUDA "Compile gpu-profiler with the fetched toolkit even where there is another" OFF)
-set(cuda_sources measure_attention.cu measure_columns.cu measure_device.cu measure_elementwise.cu measure_products.cu measure_rows.cu)
+# gpu-profiler measures on a real GPU. If a CUDA toolkit (CUDA 12 or later) is installed,
+# gpu-profiler is part of the build. Otherwise its test fetches the compiler (third_party/cuda) and
+# compiles gpu-profiler.
+option(DRYDOCK_FETCHED_CUDA "Compile gpu-profiler with the fetched toolkit even if another is installed" OFF)
+set(cuda_sources measure_attention.cu measure_columns.cu measure_device.cu measure_elementwise.cu measure_gemms.cu measure_rows.cu)
 set(fetched ${DRYDOCK_DEPS_DIR}/cuda)
 
 if(NOT DRYDOCK_FETCHED_CUDA)

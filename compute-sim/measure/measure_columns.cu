@@ -16,9 +16,9 @@ constexpr int kColumnThreads = 32, kRowThreads = 8, kTile = 64;
 template <class T, int kOperands>
 __global__ void __launch_bounds__(256) ColumnSums(const RowStreams s) {
   const int64_t pack = int64_t{blockIdx.x} * kColumnThreads + threadIdx.x;
-  const bool mine = pack < s.columns / kPack;
+  const bool in_range = pack < s.columns / kPack;
   Pack sums[kOperands] = {};
-  for (int64_t row = int64_t{blockIdx.y} * kRowThreads + threadIdx.y; mine && row < s.rows;
+  for (int64_t row = int64_t{blockIdx.y} * kRowThreads + threadIdx.y; in_range && row < s.rows;
        row += int64_t{gridDim.y} * kRowThreads) {
     for (int i = 0; i < kOperands; ++i) {
       const Pack p = Load(s.In<T>(i, row), pack);
@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(256) ColumnSums(const RowStreams s) {
     for (int j = 0; j < kPack; ++j) {
       parts[threadIdx.y][threadIdx.x] = sums[i].v[j];
       __syncthreads();
-      if (threadIdx.y == 0 && mine) {
+      if (threadIdx.y == 0 && in_range) {
         float sum = 0;
         for (int y = 0; y < kRowThreads; ++y) sum += parts[y][threadIdx.x];
         float* to = static_cast<float*>(s.second_out) + i * s.columns;
@@ -195,7 +195,7 @@ class Rowwise : public Launchable {
   }
 
  private:
-  // Every row once, or `copies` times, in a fixed order without a pattern.
+  // An index with every row once, or `copies` times, in a fixed order without a pattern.
   bool MakeIndex() {
     std::vector<int32_t> index(static_cast<size_t>(streams_.rows));
     const bool sums = kind_.kind == KernelKind::kUnpermute;

@@ -11,8 +11,8 @@ namespace drydock {
 namespace {
 
 constexpr int kWarmUps = 5, kRepeats = 20;
-// Multiples of L2 that are read before each launch, which takes long enough for the host to get
-// ahead.
+// Multiples of L2 that are read before each launch. Reading takes long enough for the host to
+// enqueue the launch in time.
 constexpr size_t kFlushes = 4;
 
 // 32 bits that depend on all bits of `x`.
@@ -84,9 +84,9 @@ class CudaDevice : public MeasureDevice {
     return state_->Version().empty() ? cuda : state_->Version() + ", " + cuda;
   }
   std::string libraries() const override {
-    const std::string products = "cuBLASLt " + std::to_string(cublasLtGetVersion());
-    if (!no_attention_.empty()) return products;
-    return products + ", cuDNN " + attention_.cudnn->Version();
+    const std::string cublas = "cuBLASLt " + std::to_string(cublasLtGetVersion());
+    if (!no_attention_.empty()) return cublas;
+    return cublas + ", cuDNN " + attention_.cudnn->Version();
   }
   std::string clocks() const override {
     const std::string most = state_->MaxClocks();
@@ -100,7 +100,7 @@ class CudaDevice : public MeasureDevice {
     if (IsAttention(kernel.kind)) {
       launch = MakeAttention(attention_, kernel, error);
     } else if (!IsMemoryKernel(kernel.kind)) {
-      launch = MakeProduct(handle_, kernel, error);
+      launch = MakeGemm(handle_, kernel, error);
     } else {
       launch = MakeElementwise(kernel, properties_.multiProcessorCount, error);
       if (launch == nullptr && *error == kNoKernel) launch = MakeRowwise(kernel, error);
@@ -131,7 +131,8 @@ class CudaDevice : public MeasureDevice {
       ok = ok && cudaEventElapsedTime(&milliseconds, begin_, end_) == cudaSuccess;
       if (!ok) {
         const cudaError_t last = cudaGetLastError();
-        *error = last == cudaSuccess ? "its library does not launch it" : cudaGetErrorString(last);
+        *error = last == cudaSuccess ? "the library did not launch the kernel"
+                                     : cudaGetErrorString(last);
         return -1;
       }
       if (i >= kWarmUps) times.push_back(milliseconds);

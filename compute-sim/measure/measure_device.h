@@ -21,10 +21,10 @@ class MeasureDevice {
   virtual std::string name() const = 0;
   virtual std::string driver() const = 0;
   virtual std::string libraries() const = 0;
-  virtual std::string clocks() const = 0;  // the highest that it states
+  virtual std::string clocks() const = 0;  // the highest clocks that the driver states
   // "SM clock 1755 MHz, 640 W", as the driver reports now; "" if it reports nothing.
   virtual std::string StateNow() const = 0;
-  // The reason why it cannot measure attention; "" if it can.
+  // The reason why this device cannot measure attention; "" if it can.
   virtual std::string WhyNoAttention() const = 0;
   // The microseconds of a kernel; below 0 with *error if memory does not suffice or the library has
   // no such kernel. REQUIRES: IsMeasurable(kernel).

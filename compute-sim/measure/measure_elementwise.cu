@@ -16,7 +16,7 @@ struct Streams {
   const float* vector;
   int64_t columns;
 
-  // The columns of the elements of a pack, from the start of a pack.
+  // The index within a row of the pack of columns that `pack` covers.
   __device__ int64_t ColumnPack(int64_t pack) const { return pack * kPack % columns / kPack; }
 };
 

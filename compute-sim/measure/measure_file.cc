@@ -76,7 +76,7 @@ Result<BegunFile> ReadBegunFile(const std::string& path, const std::string& gpu)
   }
   ASSIGN_OR_RETURN(file.profile, ParseProfile(file.text, path));
   if (!gpu.empty() && file.profile.gpu != gpu) {
-    return Error(fmt::format("it has rows of '{}', not of '{}'", file.profile.gpu, gpu),
+    return Error(fmt::format("this file has rows of '{}', not of '{}'", file.profile.gpu, gpu),
                  {path, 0, 0});
   }
   return file;
@@ -85,10 +85,10 @@ Result<BegunFile> ReadBegunFile(const std::string& path, const std::string& gpu)
 Status CheckContinues(const BegunFile& file, const MeasuredOn& on) {
   for (const auto& [key, value] : HeaderOf(on)) {
     if (key == "date") continue;
-    const std::string there = HeaderValue(file.text, key);
-    if (there == value) continue;
+    const std::string begun = HeaderValue(file.text, key);
+    if (begun == value) continue;
     return Error(fmt::format("it was begun with '{}: {}', this is '{}'; name another file", key,
-                             there, value),
+                             begun, value),
                  {file.profile.file_name, 0, 0});
   }
   return OkStatus();

@@ -16,7 +16,7 @@ struct MeasuredOn {
   std::string gpu, device, driver, libraries, clocks, date;
 };
 
-// The header and the line of column names; then a line a row.
+// The header and the line of column names. One line for each row follows.
 std::string MeasuredHeader(const MeasuredOn& on);
 std::string MeasuredRow(const Kernel& kernel, double us);
 // A line that readers skip: "# SM clock 1755 MHz, 640 W".
@@ -28,10 +28,10 @@ struct BegunFile {
   Profile profile;
 };
 // An error if the file is not a profile, if gpu-profiler did not write it, or if it is a profile of
-// another GPU than `gpu` ("": any).
+// a GPU other than `gpu` ("": any GPU).
 Result<BegunFile> ReadBegunFile(const std::string& path, const std::string& gpu);
-// An error that names the first difference if the file must not have rows measured on `on`: another
-// device, driver or library, or another method of measuring.
+// Returns an error if rows measured on `on` must not continue the file: `on` differs in device,
+// driver, library or method. The error names the first difference.
 Status CheckContinues(const BegunFile& file, const MeasuredOn& on);
 
 }  // namespace drydock

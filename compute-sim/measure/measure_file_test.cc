@@ -35,7 +35,7 @@ class MeasureFileTest : public ::testing::Test {
   const std::vector<Submodule> grid_ = GridSubmodules({{8, 16}, {32}});
 };
 
-TEST_F(MeasureFileTest, WhatItHasIsNotMeasuredAgain) {
+TEST_F(MeasureFileTest, MeasuredKernelsAreNotMeasuredAgain) {
   std::string text = MeasuredHeader(kOn);
   const MeasurePlan all = *PlanMeasurements(grid_, ShippedAssumptions(), nullptr);
   ASSERT_EQ(all.kernels.size(), 2u);
@@ -54,7 +54,7 @@ TEST_F(MeasureFileTest, WhatItHasIsNotMeasuredAgain) {
   EXPECT_TRUE(CheckContinues(file, kOn).ok());
 }
 
-TEST_F(MeasureFileTest, ARowThatWasCutOffIsMeasuredAgain) {
+TEST_F(MeasureFileTest, IncompleteLastRowIsMeasuredAgain) {
   const MeasurePlan all = *PlanMeasurements(grid_, ShippedAssumptions(), nullptr);
   const std::string whole = MeasuredHeader(kOn) + MeasuredRow(all.kernels[0], 3);
   const std::string row = MeasuredRow(all.kernels[1], 5);
@@ -65,7 +65,7 @@ TEST_F(MeasureFileTest, ARowThatWasCutOffIsMeasuredAgain) {
   }
 }
 
-TEST_F(MeasureFileTest, AFileOfAnotherKindIsNotContinued) {
+TEST_F(MeasureFileTest, RefusesToContinueOtherFiles) {
   const std::string other =
       "gpu-profiler did not begin this file, or another version did; name another file";
   const std::string header = MeasuredHeader(kOn);
@@ -77,12 +77,12 @@ TEST_F(MeasureFileTest, AFileOfAnotherKindIsNotContinued) {
   EXPECT_EQ(ErrorOf(header.substr(0, header.rfind("kernel"))), other);
   EXPECT_EQ(ErrorOf(header.substr(0, header.size() - 1)), other);
   EXPECT_EQ(ErrorOf(header, "h100-sxm-80g"),
-            "it has rows of 'h200-sxm-141g', not of 'h100-sxm-80g'");
+            "this file has rows of 'h200-sxm-141g', not of 'h100-sxm-80g'");
   EXPECT_EQ(ErrorOf(header + "gemm,bf16,,,1,2,x,,,,,,,,,,,4 us\n"),
             "expected a whole number above 0 for 'k', found 'x'");
 }
 
-// Its columns hold every kernel that it measures.
+// The columns hold every kernel that gpu-profiler measures.
 TEST_F(MeasureFileTest, EveryKindOfRowIsReadBack) {
   const std::vector<Submodule> submodules = *ParseSubmodules(
       "submodules:\n"
@@ -106,7 +106,7 @@ TEST_F(MeasureFileTest, EveryKindOfRowIsReadBack) {
   EXPECT_TRUE(again.kernels.empty()) << again.kernels.size();
 }
 
-TEST_F(MeasureFileTest, RowsOfAnotherMachineDoNotBelongIntoIt) {
+TEST_F(MeasureFileTest, RefusesRowsOfAnotherMachine) {
   const BegunFile file = *Begun(MeasuredHeader(kOn));
   const auto error = [&](const MeasuredOn& on) {
     const Status status = CheckContinues(file, on);

@@ -29,8 +29,8 @@ class Buffer {
   Buffer& operator=(const Buffer&) = delete;
   ~Buffer() { cudaFree(data_); }
 
-  // Filled without a pattern: equal operands draw less power than those of a run, so the clock
-  // would be higher.
+  // Fills the buffer without a pattern. Operands that are all equal draw less power than those of a
+  // training run, so the clock would be higher.
   bool Allocate(size_t bytes) {
     if (bytes > kMaxBytes || cudaMalloc(&data_, (bytes + 3) / 4 * 4) != cudaSuccess) {
       cudaGetLastError();  // clears the error, so that the next launch does not report it
@@ -53,8 +53,8 @@ class Launchable {
 };
 
 // Each returns null, with *error, if memory does not suffice or there is no such kernel.
-std::unique_ptr<Launchable> MakeProduct(cublasLtHandle_t handle, const Kernel& kernel,
-                                        std::string* error);
+std::unique_ptr<Launchable> MakeGemm(cublasLtHandle_t handle, const Kernel& kernel,
+                                     std::string* error);
 // An opened cuDNN and its handle on the GPU.
 struct AttentionLibrary {
   std::shared_ptr<const Cudnn> cudnn;
@@ -68,7 +68,7 @@ std::unique_ptr<Launchable> MakeElementwise(const Kernel& kernel, int sms, std::
 std::unique_ptr<Launchable> MakeRowwise(const Kernel& kernel, std::string* error);
 
 inline constexpr const char* kNoMemory = "the GPU's memory does not suffice";
-inline constexpr const char* kNoKernel = "there is no kernel for it";
+inline constexpr const char* kNoKernel = "gpu-profiler has no such kernel";
 inline constexpr int kPack = 8;
 
 struct Pack {

@@ -63,7 +63,7 @@ bool FitsRows(const Kernel& kernel) {
   const int64_t rows = kernel.dims[0], columns = kernel.dims[1];
   switch (kernel.kind) {
     case K::kCausalSoftmax:
-    case K::kCausalSoftmaxBackward:  // square: the number of queries is that of keys
+    case K::kCausalSoftmaxBackward:  // square: as many queries as keys
       return rows % columns == 0 && columns % 8 == 0 && columns <= kLongestRow;
     case K::kLayerNorm:
     case K::kLayerNormBackward:
@@ -88,7 +88,7 @@ bool FitsRows(const Kernel& kernel) {
 
 bool IsHalf(DataType type) { return type == DataType::kBf16 || type == DataType::kFp16; }
 
-bool IsMeasurableProduct(const Kernel& kernel) {
+bool IsMeasurableGemm(const Kernel& kernel) {
   const bool half = IsHalf(kernel.type);
   switch (kernel.kind) {
     case K::kGemmAccumulate:
@@ -119,7 +119,7 @@ Submodule OfGrid(DataType type, SubmoduleWork work, Pass pass = Pass::kForward) 
   return {.name = "grid", .pass = pass, .type = type, .work = work};
 }
 
-void AddProducts(const MeasureGrid& grid, std::vector<Submodule>* out) {
+void AddGemms(const MeasureGrid& grid, std::vector<Submodule>* out) {
   for (const int64_t n : grid.widths) {
     for (const int64_t k : grid.widths) {
       for (const int64_t m : grid.rows) {
@@ -158,7 +158,7 @@ void AddMemoryBound(DataType type, int64_t rows, int64_t width, std::vector<Subm
 
 bool IsMeasurable(const Kernel& kernel) {
   if (IsAttention(kernel.kind)) return IsMeasurableAttention(kernel);
-  if (!IsMemoryKernel(kernel.kind)) return IsMeasurableProduct(kernel);
+  if (!IsMemoryKernel(kernel.kind)) return IsMeasurableGemm(kernel);
   if (!IsHalf(kernel.type)) return false;
   if (!FitsRows(kernel)) return false;
   if (kernel.kind == K::kPermute || kernel.kind == K::kUnpermute) return IsWholeCopies(kernel);
@@ -205,7 +205,7 @@ std::string LeftOutText(const MeasurePlan& plan) {
 
 std::vector<Submodule> GridSubmodules(const MeasureGrid& grid) {
   std::vector<Submodule> submodules;
-  if (grid.products) AddProducts(grid, &submodules);
+  if (grid.gemms) AddGemms(grid, &submodules);
   if (!grid.memory) return submodules;
   for (const int64_t width : grid.widths) {
     for (const int64_t rows : grid.rows) AddMemoryBound(grid.type, rows, width, &submodules);

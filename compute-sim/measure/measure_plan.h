@@ -14,9 +14,10 @@
 
 namespace drydock {
 
-// True if gpu-profiler has a kernel to launch: products and grouped products by cuBLASLt, attention
+// True if gpu-profiler has a kernel to launch: GEMMs and grouped GEMMs by cuBLASLt, attention
 // of 16 bits by cuDNN, and the memory-bound kernels of 16 bits in measure_elementwise.cu,
-// measure_rows.cu and measure_columns.cu. Not top-k, scatters, or the backward pass of embeddings.
+// measure_rows.cu and measure_columns.cu. False for top-k, scatters and the backward pass
+// of embeddings.
 bool IsMeasurable(const Kernel& kernel);
 
 struct MeasurePlan {
@@ -38,7 +39,7 @@ struct MeasureGrid {
   std::vector<int64_t> rows;    // M
   std::vector<int64_t> widths;  // every ordered pair is an N and a K
   DataType type = DataType::kBf16;
-  bool products = true;
+  bool gemms = true;
   bool memory = false;  // norms, activations, residuals, softmax, copies of every rows x width
 };
 std::vector<Submodule> GridSubmodules(const MeasureGrid& grid);

@@ -22,7 +22,7 @@ MeasurePlan PlanOf(const std::string& lines) {
                            nullptr);
 }
 
-TEST(MeasurePlan, EveryKernelOnceAndTheOthersAreNamed) {
+TEST(MeasurePlan, PlansEveryKernelOnceAndNamesTheOthers) {
   const MeasurePlan plan = PlanOf(
       "- {kind: linear, rows: 64, n: 32, k: 16, accumulate_fp32: true}\n"
       "- {kind: linear, rows: 64, n: 32, k: 16, pass: fwd}\n- {kind: norm, rows: 64, n: 16}\n"
@@ -38,7 +38,7 @@ TEST(MeasurePlan, EveryKernelOnceAndTheOthersAreNamed) {
   EXPECT_EQ(LeftOutText(plan), "1 scatter, 1 top-k");
 }
 
-TEST(MeasurePlan, WithoutALibraryAttentionIsLeftOutAndNamed) {
+TEST(MeasurePlan, WithoutCudnnAttentionIsLeftOutAndNamed) {
   MeasurePlan plan = PlanOf(
       "- {kind: attention, batch: 1, sequence: 64, heads: 4, kv_heads: 4, head_dim: 32, fused: "
       "true}\n- {kind: add, rows: 64, n: 16}\n");
@@ -49,7 +49,7 @@ TEST(MeasurePlan, WithoutALibraryAttentionIsLeftOutAndNamed) {
 
 // cuDNN's kernels take heads of up to 256 in steps of 8, and the same number of query heads for
 // each key head.
-TEST(MeasurePlan, AttentionThatNoLibraryAcceptsIsLeftOut) {
+TEST(MeasurePlan, AttentionThatCudnnDoesNotAcceptIsLeftOut) {
   const auto of = [](DataType type, int64_t heads, int64_t kv_heads, int64_t width) {
     return IsMeasurable(
         Attention(KernelKind::kAttentionForward, type, {1, 64, heads, kv_heads, width, true}));
@@ -61,8 +61,8 @@ TEST(MeasurePlan, AttentionThatNoLibraryAcceptsIsLeftOut) {
   EXPECT_FALSE(of(DataType::kFp8, 8, 2, 64));
 }
 
-// Kernels with the same extents and other operands are measured separately.
-TEST(MeasurePlan, OtherTrafficIsAnotherKernel) {
+// Kernels with equal extents but different operands are measured separately.
+TEST(MeasurePlan, KernelsWithDifferentTrafficAreDistinct) {
   const MeasurePlan plan = PlanOf(
       "- {kind: router, rows: 64, n: 8, k: 16, pass: fwd}\n"
       "- {kind: attention, batch: 1, sequence: 8, heads: 8, kv_heads: 8, head_dim: 32, pass: fwd}\n"
@@ -98,11 +98,11 @@ TEST(MeasurePlan, ExtentsThatKernelsDoNotAcceptAreLeftOut) {
   EXPECT_FALSE(IsMeasurable(BatchedGemm(DataType::kFp8, 2, 64, 64, 64)));
 }
 
-TEST(MeasurePlan, AGridHasEveryPairOfWidthsBothWays) {
-  const MeasurePlan products =
+TEST(MeasurePlan, GridHasEveryOrderedPairOfWidths) {
+  const MeasurePlan gemms =
       *PlanMeasurements(GridSubmodules({{8, 16}, {32, 64}, DataType::kFp16, true, false}),
                         ShippedAssumptions(), nullptr);
-  EXPECT_EQ(products.kernels.size(), 8u);
+  EXPECT_EQ(gemms.kernels.size(), 8u);
   const MeasurePlan memory = *PlanMeasurements(
       GridSubmodules({{64}, {128}, DataType::kBf16, false, true}), ShippedAssumptions(), nullptr);
   EXPECT_EQ(memory.kernels.size(), 23u) << Listed(memory);

@@ -165,7 +165,8 @@ __global__ void __launch_bounds__(1024) RowMaximum(const RowStreams s) {
   if (threadIdx.x == 0) static_cast<float*>(s.out)[row] = most;
 }
 
-// One warp for a short row, several warps a block; else as many threads as give each `packs` packs.
+// One warp for each short row, with several rows in a block. Otherwise one block for each row, with
+// as many threads as give each thread `packs` packs.
 dim3 ThreadsFor(int64_t columns, int packs) {
   const int64_t threads = (columns / kPack + packs - 1) / packs;
   const unsigned warps = static_cast<unsigned>(std::clamp<int64_t>((threads + 31) / 32, 1, 32));

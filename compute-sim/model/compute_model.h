@@ -19,18 +19,19 @@ class ComputeModel {
  public:
   virtual ~ComputeModel() = default;
 
-  // - The answer depends on the kernel and the GPU of the model only: same kernel, same answer.
+  // - The answer depends on the kernel and the GPU of the model only: the same kernel gets the
+  //   same answer.
   // - nullopt: this model has no time for the kernel; the next model is asked.
-  // - Never a guess: a model leaves kernels that it neither measured nor calibrated to the next.
+  // - A model never guesses: it has no answer for kernels that it neither measured nor calibrated.
   virtual std::optional<KernelTime> Predict(const Kernel& kernel) const = 0;
   // Why Predict returned nullopt, for the user: "no row in 2 profiles".
   virtual std::string WhyNot(const Kernel& kernel) const = 0;
 };
 
-// What a model is made for. The data outlive the model.
+// The GPU for which a model is made. The data outlive the model.
 struct ModelContext {
   const GpuData* gpu = nullptr;
-  const GpuData* reference = nullptr;  // null if the GPU names none
+  const GpuData* reference = nullptr;  // null if the file of the GPU names no reference
 };
 
 struct ComputeModelChoice {

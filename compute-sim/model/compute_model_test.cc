@@ -1,4 +1,4 @@
-// "Which model answers, and is its law the stated one?"
+// "Which model answers, and does its answer follow the documented formula?"
 #include "compute-sim/model/compute_model.h"
 
 #include <fmt/format.h>
@@ -43,7 +43,8 @@ class ComputeModelTest : public testing::Test {
   GpuData a100_ = ShippedGpuData("a100-sxm-80g", kSustained);
 };
 
-// What arithmetic bounds: within the tile starts and the launch, by the FLOPS.
+// The time of a kernel that is bound by arithmetic scales with the FLOPS, apart from tile starts
+// and the launch.
 TEST_F(ComputeModelTest, ComputeBoundTimeIsDividedByTheFlopsRatio) {
   const GpuData target = Scaled(a100_, 2.5, 2.5);
   const Kernel kernel = Gemm(DataType::kFp16, 8192, 8192, 8192);
@@ -54,7 +55,7 @@ TEST_F(ComputeModelTest, ComputeBoundTimeIsDividedByTheFlopsRatio) {
   EXPECT_EQ(time.detail, "a100-sxm-80g, FLOPS x2.500, bandwidth x2.500");
   EXPECT_EQ(time.bound, "tensor cores");
   EXPECT_NEAR(time.time.us(), there.fixed_us + (there.us - there.fixed_us) / 2.5, 0.01);
-  // Both files say what share of its rate the best product reaches.
+  // Both files state which share of the dense rate the best GEMM reaches.
   EXPECT_EQ(time.expected_error, a100_.parameters.scaling.gemm_with_share);
   EXPECT_GT(time.expected_error, 0.03);
 }
@@ -69,8 +70,8 @@ TEST_F(ComputeModelTest, MemoryBoundTimeIsDividedByTheBandwidthRatio) {
   EXPECT_EQ(time.expected_error, a100_.parameters.scaling.memory);
 }
 
-// More arithmetic alone helps a product as far as its traffic lets it: between the two ratios.
-TEST_F(ComputeModelTest, BetweenTheTwoAKernelScalesByItsPlaceOnTheRoofline) {
+// More FLOPS alone speed up a GEMM as far as its traffic allows: the gain lies between both.
+TEST_F(ComputeModelTest, KernelBetweenBothBoundsScalesByItsPlaceOnTheRoofline) {
   const GpuData target = Scaled(a100_, 4, 1);
   const Kernel kernel = Gemm(DataType::kFp16, 8192, 8192, 512);
   const double before = PredictCalibrated(a100_, kernel)->us;
@@ -87,16 +88,16 @@ TEST_F(ComputeModelTest, LaunchCostIsNotScaled) {
   EXPECT_NEAR(time.time.us(), 1.33, 1e-3);
 }
 
-TEST_F(ComputeModelTest, AMeasuredRowOfTheReferenceIsScaled) {
+TEST_F(ComputeModelTest, MeasuredRowOfTheReferenceIsScaled) {
   const GpuData target = Scaled(a100_, 2, 2);
   const Kernel kernel = Gemm(DataType::kFp16, 8192, 8192, 8192);
-  const double modelled = Ask({&target, &a100_}, kAll, kernel).time.us();
+  const double modeled = Ask({&target, &a100_}, kAll, kernel).time.us();
   a100_.profiles = {MakeProfile("a100-sxm-80g", "gemm,fp16,8192,8192,8192,9000 us\n")};
   const double ratio = 9000 / PredictCalibrated(a100_, kernel)->us;
-  EXPECT_NEAR(Ask({&target, &a100_}, kAll, kernel).time.us(), modelled * ratio, 1e-3);
+  EXPECT_NEAR(Ask({&target, &a100_}, kAll, kernel).time.us(), modeled * ratio, 1e-3);
 }
 
-TEST_F(ComputeModelTest, ATypeWithoutParametersIsScaledFromSixteenBits) {
+TEST_F(ComputeModelTest, TypeWithoutParametersIsScaledFromSixteenBits) {
   const Kernel kernel = Gemm(DataType::kTf32, 4096, 4096, 4096);
   const KernelTime time = Ask({&a100_, nullptr}, kAll, kernel);
   EXPECT_EQ(time.source, TimeSource::kScaled);
@@ -124,7 +125,7 @@ TEST_F(ComputeModelTest, A100ScaledToH100IsWithinTenPercentOnAverage) {
   EXPECT_LE(sum / 10, 0.10);
 }
 
-TEST_F(ComputeModelTest, AMeasuredRowIsGivenExactly) {
+TEST_F(ComputeModelTest, MeasuredRowIsReturnedExactly) {
   a100_.profiles = {MakeProfile("a100-sxm-80g", "gemm,fp16,100,200,300,12.345 us\n")};
   const KernelTime time = Ask({&a100_, nullptr}, kAll, Gemm(DataType::kFp16, 100, 200, 300));
   EXPECT_EQ(time.source, TimeSource::kProfile);
@@ -134,7 +135,7 @@ TEST_F(ComputeModelTest, AMeasuredRowIsGivenExactly) {
   EXPECT_EQ(time.shape, "100x200x300 fp16");
 }
 
-TEST_F(ComputeModelTest, ABurstRowIsSlowedToSustainedClocks) {
+TEST_F(ComputeModelTest, BurstRowIsSlowedToSustainedClocks) {
   a100_.profiles = {
       MakeProfile("a100-sxm-80g", "gemm,fp16,8192,3072,6144,1206.5 us\n", "# clocks: burst\n")};
   const Kernel kernel = Gemm(DataType::kFp16, 8192, 3072, 6144);
@@ -144,16 +145,15 @@ TEST_F(ComputeModelTest, ABurstRowIsSlowedToSustainedClocks) {
   EXPECT_EQ(Ask({&a100_, nullptr}, kAll, kernel).time, Time::FromUs(1206.5 * sustained / burst));
 }
 
-// What power takes from long kernels, it takes from those of a GPU without parameters of its own,
-// too.
-TEST_F(ComputeModelTest, ABurstRowOfAGpuThatIsScaledIsSlowedAsItsReferences) {
+// The power limit slows long kernels on a GPU without parameters as much as on its reference.
+TEST_F(ComputeModelTest, BurstRowOfAScaledGpuIsSlowedLikeItsReference) {
   GpuData gpu = Scaled(a100_, 1.5, 1.2);
   const std::string row = "gemm,fp16,16384,8192,8192,6 ms\n";
   const Kernel kernel = Gemm(DataType::kFp16, 16384, 8192, 8192);
   gpu.profiles = {MakeProfile("made-up", row)};
   EXPECT_EQ(Ask({&gpu, &a100_}, kAll, kernel).time, Time::Us(6000));
   gpu.profiles = {MakeProfile("made-up", row, "# clocks: burst\n")};
-  EXPECT_EQ(Ask({&gpu, nullptr}, kAll, kernel).time, Time::Us(6000)) << "nobody knows";
+  EXPECT_EQ(Ask({&gpu, nullptr}, kAll, kernel).time, Time::Us(6000)) << "no parameters";
   const GpuData sustained = *AsIfCalibrated(gpu, a100_);
   const GpuData burst = *AsIfCalibrated(gpu, ShippedGpuData("a100-sxm-80g", kBurst));
   const double slower =
@@ -175,8 +175,8 @@ TEST_F(ComputeModelTest, BetweenRowsTimeIsInterpolatedInLogarithms) {
   EXPECT_EQ(time.bound, "measured");
 }
 
-// With one, the rows' deviation from it is interpolated: rows 10 % and 21 % above the model put
-// the middle at the geometric mean of both above the model.
+// With a calibrated model, the rows' deviation from the model is interpolated: between rows 10 %
+// and 21 % above the model, the middle deviates by the geometric mean of both.
 TEST_F(ComputeModelTest, BetweenRowsACalibratedGpuKeepsItsWaves) {
   const auto model = [&](int64_t m) {
     return PredictCalibrated(a100_, Gemm(DataType::kFp16, m, 4096, 4096))->us;
@@ -192,8 +192,8 @@ TEST_F(ComputeModelTest, BetweenRowsACalibratedGpuKeepsItsWaves) {
   EXPECT_NEAR(Ask({&a100_, nullptr}, kAll, middle).time.us(), std::sqrt(whole * model(4096)), 1e-3);
 }
 
-// Four corners, each 20 % above the model: so is what they enclose, and what they do not enclose is
-// left to the model, with the distance to the nearest.
+// Four corners lie 20 % above the model, so a kernel that they enclose does too. A kernel outside
+// is left to the model, with the distance to the nearest corner.
 TEST_F(ComputeModelTest, RowsThatEncloseAKernelInSeveralExtentsAreJoined) {
   std::string rows;
   for (const int64_t m : {2048, 4096}) {
@@ -232,7 +232,7 @@ TEST_F(ComputeModelTest, WithoutAModelThePlainRooflineHasTheSlope) {
               2e-5 * 6000 * 5000, 1e-3);
 }
 
-TEST_F(ComputeModelTest, TheOrderDecidesWhichModelIsAskedFirst) {
+TEST_F(ComputeModelTest, OrderDecidesWhichModelIsAskedFirst) {
   a100_.profiles = {MakeProfile("a100-sxm-80g", "gemm,fp16,1024,1024,1024,99 us\n")};
   const Kernel kernel = Gemm(DataType::kFp16, 1024, 1024, 1024);
   EXPECT_EQ(Ask({&a100_, nullptr}, *FindComputeModels({"profile", "model"}), kernel).source,
@@ -253,7 +253,7 @@ TEST_F(ComputeModelTest, WithoutAnAnswerEveryModelSaysWhy) {
             "  scaled: gpus/made-up.yaml names no 'reference:'");
 }
 
-TEST_F(ComputeModelTest, ATypeTheGpuCannotMultiplyIsRefused) {
+TEST_F(ComputeModelTest, RefusesATypeThatTheGpuCannotMultiply) {
   const GpuData v100 = *MakeGpuData(ShippedGpu("v100-sxm-32g"), {});
   const ModelStack stack({&v100, &a100_}, kAll);
   EXPECT_TRUE(stack.Predict(Gemm(DataType::kFp16, 64, 64, 64)).ok());
@@ -264,8 +264,8 @@ TEST_F(ComputeModelTest, ATypeTheGpuCannotMultiplyIsRefused) {
             std::string::npos);
 }
 
-// Every rate is optional: what passes through L2 scales by a type that both state.
-TEST_F(ComputeModelTest, AGpuWithoutFp16ScalesByAnotherType) {
+// Every rate is optional: traffic through L2 scales by a type for which both GPUs state a rate.
+TEST_F(ComputeModelTest, GpuWithoutFp16ScalesByAnotherType) {
   GpuData target = Scaled(a100_, 2, 2);
   const Kernel add = MemoryKernel(KernelKind::kAdd, DataType::kBf16, 64, 4096, 6);
   const Time usual = Ask({&target, &a100_}, kAll, add).time;
@@ -303,7 +303,7 @@ TEST_F(ComputeModelTest, UnknownModelSuggestsTheNearest) {
             "scaled");
 }
 
-TEST(ShippedGpus, EveryOneHasTimes) {
+TEST(ShippedGpus, EveryShippedGpuHasTimes) {
   for (const char* name :
        {"a100-pcie-80g", "a100-sxm-40g", "a100-sxm-80g", "a800-sxm-80g", "b200-sxm-180g",
         "b300-sxm-288g", "gb200-186g", "gb300-288g", "h100-pcie-80g", "h100-sxm-80g", "h20-sxm-96g",

@@ -1,4 +1,4 @@
-// A GPU type with everything that is known of it, and its calibrated kernel models.
+// All data of a GPU type, and its calibrated kernel models.
 #ifndef DRYDOCK_COMPUTE_SIM_MODEL_GPU_DATA_H_
 #define DRYDOCK_COMPUTE_SIM_MODEL_GPU_DATA_H_
 

@@ -14,7 +14,7 @@ constexpr double kMaxSpread = 0.1;
 // The x below which a share `p` of a standard normal distribution lies; p from 0.5 to below 1.
 double NormalQuantile(double p) {
   double low = 0, high = 10;
-  for (int i = 0; i < 60; ++i) {  // to the last digit
+  for (int i = 0; i < 60; ++i) {  // enough halvings for the last digit
     const double middle = (low + high) / 2;
     (0.5 * std::erfc(-middle / std::sqrt(2.0)) < p ? low : high) = middle;
   }

@@ -1,4 +1,4 @@
-// "How much longer do the slowest of many GPUs take?"
+// "How much longer do the slowest of many GPUs take than the mean GPU?"
 #include "compute-sim/model/gpu_spread.h"
 
 #include <gtest/gtest.h>
@@ -9,8 +9,8 @@
 namespace drydock {
 namespace {
 
-// Expected largest of n standard normal draws, as tables of order statistics have it (Harter 1961).
-TEST(GpuSpread, TheSlowestOfManyIsTheExpectedLargestOfAsManyNormalDraws) {
+// The expected maximum of n standard normal draws, from a table of order statistics (Harter 1961).
+TEST(GpuSpread, SlowestGpuIsTheExpectedMaximumOfNormalDraws) {
   EXPECT_EQ(ExpectedMaxSigma(0), 0);
   EXPECT_EQ(ExpectedMaxSigma(1), 0);
   EXPECT_NEAR(ExpectedMaxSigma(2), 0.5642, 0.03);
@@ -20,21 +20,21 @@ TEST(GpuSpread, TheSlowestOfManyIsTheExpectedLargestOfAsManyNormalDraws) {
   for (int n = 2; n < 1 << 24; n *= 2) EXPECT_LT(ExpectedMaxSigma(n), ExpectedMaxSigma(2 * n));
 }
 
-TEST(GpuSpread, TimesGrowWithIt) {
+TEST(GpuSpread, TimesGrowWithTheSpread) {
   EXPECT_EQ(SlowestTime(0, 4096), 1);
   EXPECT_EQ(SlowestTime(0.02, 1), 1);
   EXPECT_DOUBLE_EQ(SlowestTime(0.02, 64), 1 / (1 - 0.02 * ExpectedMaxSigma(64)));
 }
 
-TEST(GpuSpread, AGpuHasItsOwnOrItsReferencesOrNone) {
+TEST(GpuSpread, GpuHasItsOwnSpreadOrItsReferencesOrNone) {
   GpuSpec spec;
   EXPECT_EQ(*SpreadOf(spec), 0);
   spec.reference_text = "spread: {tensor_rate: 0.02, source: a}\n";
   EXPECT_EQ(*SpreadOf(spec), 0.02);
   spec.file_text = "gpu: {}\nspread: {tensor_rate: 0.01, source: b}\n";
   EXPECT_EQ(*SpreadOf(spec), 0.01);
-  spec.file_text = "spread: {tensor_rate: 0, source: they are all alike}\n";
-  EXPECT_EQ(*SpreadOf(spec), 0) << "its own, though its reference has one";
+  spec.file_text = "spread: {tensor_rate: 0, source: equal GPUs}\n";
+  EXPECT_EQ(*SpreadOf(spec), 0) << "the spread of the GPU comes before that of its reference";
 }
 
 TEST(GpuSpread, ShippedGpusHaveOne) {

@@ -7,8 +7,8 @@
 namespace drydock {
 namespace {
 
-// How much longer a product takes whose sums are promoted, by the calibrated model of the GPU or
-// of its reference. Rows are measured without promotion (docs/explanation/compute.md).
+// The factor by which promoted sums lengthen a GEMM, by the calibrated model of the GPU or of
+// its reference. Rows are measured without promotion (docs/explanation/compute.md).
 double PromotionOf(const ModelContext& context, const Kernel& kernel, const Kernel& plain) {
   for (const GpuData* gpu : {context.gpu, context.reference}) {
     if (gpu == nullptr || !gpu->calibrated) continue;

@@ -15,8 +15,8 @@ class ModelStack {
   ModelStack() = default;
   ModelStack(const ModelContext& context, const ComputeModelOrder& order);
 
-  // The answer of the first model that has one. An error that gives the reason of each model if
-  // none has one, or an error if the kernel would take an hour or more.
+  // The answer of the first model that has one. If no model has an answer, returns an error
+  // with the reason of each model. Returns an error if the kernel would take an hour or more.
   Result<KernelTime> Predict(const Kernel& kernel) const;
 
  private:

@@ -14,7 +14,7 @@ namespace {
 
 class ProfileModel : public ComputeModel {
  public:
-  // Where the GPU has no parameters of its own, its rows deviate from the scaled parameters of its
+  // For a GPU without parameters, the deviation of rows is relative to the scaled parameters of its
   // reference.
   explicit ProfileModel(const ModelContext& context) : gpu_(*context.gpu) {
     if (gpu_.calibrated || context.reference == nullptr || !context.reference->calibrated) return;
@@ -65,7 +65,7 @@ class ProfileModel : public ComputeModel {
   }
 
   std::optional<KernelTime> BetweenTwo(const Profile& profile, const Kernel& kernel) const {
-    const std::optional<Neighbours> pair = FindNeighbours(profile, kernel);
+    const std::optional<EnclosingPair> pair = FindEnclosingPair(profile, kernel);
     if (!pair.has_value()) return std::nullopt;
     // The distance in the one extent that differs.
     const double gap = std::exp(std::abs(LogGap(*pair)) * std::min(pair->at, 1 - pair->at));
@@ -74,7 +74,7 @@ class ProfileModel : public ComputeModel {
                               pair->below.line(), pair->above.line(), gap));
   }
 
-  static double LogGap(const Neighbours& pair) {
+  static double LogGap(const EnclosingPair& pair) {
     double gap = 0;
     for (size_t i = 0; i < pair.below.table->width; ++i) {
       const int64_t low = pair.below.extent(i), high = pair.above.extent(i);
@@ -83,7 +83,7 @@ class ProfileModel : public ComputeModel {
     return gap;
   }
 
-  Time Between(const Profile& profile, const Neighbours& pair, const Kernel& kernel) const {
+  Time Between(const Profile& profile, const EnclosingPair& pair, const Kernel& kernel) const {
     const double at = pair.at;
     const std::optional<Prediction> model = PredictCalibrated(gpu_, kernel);
     if (!model.has_value()) {
@@ -95,8 +95,8 @@ class ProfileModel : public ComputeModel {
     return TimeOfUs(model->us * std::exp(profile.weight * deviation));
   }
 
-  // What the rows deviate from: the calibrated model, or else the GPU's plain roofline, which has
-  // the right slopes, but not the right level.
+  // The prediction from which the deviation of rows is computed: the calibrated model, or else the
+  // GPU's plain roofline, which has the right slopes, but not the right level.
   double BaselineUs(const Profile* profile, const Kernel& kernel) const {
     const std::optional<Prediction> model = profile == nullptr
                                                 ? PredictCalibrated(gpu_, kernel)

@@ -9,8 +9,8 @@
 namespace drydock {
 namespace {
 
-// Stands in for a type that the calibrated GPU has no parameters of: every GPU is calibrated for
-// 16 bits.
+// Replaces a type for which the calibrated GPU has no parameters. Every calibrated GPU has
+// parameters for 16 bits.
 constexpr DataType kUsualType = DataType::kFp16;
 
 class ScaledModel : public ComputeModel {
@@ -30,16 +30,16 @@ class ScaledModel : public ComputeModel {
 
   std::optional<KernelTime> Predict(const Kernel& kernel) const override {
     if (from_ == nullptr || !Supports(*context_.gpu, kernel)) return std::nullopt;
-    const std::optional<Kernel> there = KernelThere(kernel);
-    if (!there.has_value()) return std::nullopt;
-    const std::optional<Prediction> here = PredictCalibrated(scaled_, kernel);
-    if (!here.has_value()) return std::nullopt;
-    const Prediction reference = *PredictCalibrated(*from_, *there);
+    const std::optional<Kernel> source_kernel = SourceKernel(kernel);
+    if (!source_kernel.has_value()) return std::nullopt;
+    const std::optional<Prediction> target = PredictCalibrated(scaled_, kernel);
+    if (!target.has_value()) return std::nullopt;
+    const Prediction reference = *PredictCalibrated(*from_, *source_kernel);
     KernelTime time;
-    time.time = TimeOfUs(here->us * MeasuredUs(*there, reference) / reference.us);
-    time.bound = BoundName(*here);
-    time.detail = Detail(kernel, *there);
-    time.expected_error = ExpectedError(kernel, *there);
+    time.time = TimeOfUs(target->us * MeasuredUs(*source_kernel, reference) / reference.us);
+    time.bound = BoundName(*target);
+    time.detail = Detail(kernel, *source_kernel);
+    time.expected_error = ExpectedError(kernel, *source_kernel);
     return time;
   }
 
@@ -57,7 +57,7 @@ class ScaledModel : public ComputeModel {
   }
 
  private:
-  // The reference; without one, the GPU itself, in another type.
+  // The reference, or else the GPU itself, in another type.
   static const GpuData* SourceOf(const ModelContext& context) {
     for (const GpuData* gpu : {context.reference, context.gpu}) {
       if (gpu != nullptr && gpu->calibrated) return gpu;
@@ -73,7 +73,7 @@ class ScaledModel : public ComputeModel {
   }
 
   // The kernel that the calibrated GPU predicts: in its own type, or in the usual type.
-  std::optional<Kernel> KernelThere(const Kernel& kernel) const {
+  std::optional<Kernel> SourceKernel(const Kernel& kernel) const {
     for (const Kernel& candidate : {kernel, Resized(kernel, kUsualType, kernel.dims)}) {
       // The GPU's own time in its own type is not scaled.
       const bool same = IsMemoryKernel(kernel.kind) || candidate.type == kernel.type;
@@ -85,35 +85,35 @@ class ScaledModel : public ComputeModel {
     return std::nullopt;
   }
 
-  // "h100-sxm-80g, FLOPS x2.275, bandwidth x2.299"; memory-bound kernels have no use for FLOPS.
-  std::string Detail(const Kernel& kernel, const Kernel& there) const {
+  // "h100-sxm-80g, FLOPS x2.275, bandwidth x2.299"; memory-bound kernels omit the FLOPS.
+  std::string Detail(const Kernel& kernel, const Kernel& source_kernel) const {
     std::string text = from_->spec.name;
-    if (there.type != kernel.type) text += fmt::format(" {}", ToString(there.type));
+    if (source_kernel.type != kernel.type) text += fmt::format(" {}", ToString(source_kernel.type));
     if (!IsMemoryKernel(kernel.kind)) {
       text += fmt::format(", FLOPS x{:.3f}",
-                          Rate(*context_.gpu, kernel.type) / Rate(*from_, there.type));
+                          Rate(*context_.gpu, kernel.type) / Rate(*from_, source_kernel.type));
     }
     return text + fmt::format(", bandwidth x{:.3f}",
                               context_.gpu->spec.memory_bandwidth.bytes_per_second() /
                                   from_->spec.memory_bandwidth.bytes_per_second());
   }
 
-  double ExpectedError(const Kernel& kernel, const Kernel& there) const {
+  double ExpectedError(const Kernel& kernel, const Kernel& source_kernel) const {
     const ScalingErrors& errors = from_->parameters.scaling;
     if (IsMemoryKernel(kernel.kind)) return errors.memory;
     if (IsAttention(kernel.kind)) return errors.attention;
-    const bool shares =
-        errors.gemm_with_share > 0 && KnowShares(to_facts_, kernel.type, from_facts_, there.type);
+    const bool shares = errors.gemm_with_share > 0 &&
+                        KnowShares(to_facts_, kernel.type, from_facts_, source_kernel.type);
     return shares ? errors.gemm_with_share : errors.gemm;
   }
 
   // A row measured on the calibrated GPU comes before its model.
-  double MeasuredUs(const Kernel& there, const Prediction& modelled) const {
+  double MeasuredUs(const Kernel& source_kernel, const Prediction& modeled) const {
     for (const ProfilePtr& profile : from_->profiles) {
-      const std::optional<RowRef> row = FindRow(*profile, there);
-      if (row.has_value()) return RowUs(*from_, *profile, *row, there);
+      const std::optional<RowRef> row = FindRow(*profile, source_kernel);
+      if (row.has_value()) return RowUs(*from_, *profile, *row, source_kernel);
     }
-    return modelled.us;
+    return modeled.us;
   }
 
   const ModelContext context_;

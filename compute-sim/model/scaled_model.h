@@ -1,9 +1,9 @@
 // `scaled`: a GPU, or a data type, without measurements. The kernel models of a calibrated GPU
-// predict the kernel with the GPU's own parameters, and with these parameters scaled to the
-// specification of the other GPU (scaled_parameters.h). The ratio of the two is applied to the time
-// on the calibrated GPU: a measured row where there is one. A kernel that is bound by arithmetic on
-// both GPUs scales with the FLOPS, one bound by traffic with the bandwidth, one in between by its
-// place on the roofline.
+// predict the kernel twice: with the GPU's own parameters, and with these parameters scaled to the
+// specification of the other GPU (scaled_parameters.h). The ratio of the two predictions multiplies
+// the time on the calibrated GPU, which is a measured row if there is one. A kernel that is bound
+// by arithmetic on both GPUs scales with the FLOPS, a kernel that is bound by traffic with the
+// bandwidth, and a kernel in between by its place on the roofline.
 #ifndef DRYDOCK_COMPUTE_SIM_MODEL_SCALED_MODEL_H_
 #define DRYDOCK_COMPUTE_SIM_MODEL_SCALED_MODEL_H_
 

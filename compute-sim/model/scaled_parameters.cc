@@ -21,17 +21,17 @@ void Multiply(double factor, FlopRate* rate) {
 }
 void Multiply(double factor, Time* time) { *time = Time::FromUs(time->us() * factor); }
 
-// What one GPU's products are known to do otherwise than another's, beside the specifications.
+// The known differences between the GEMMs of two GPUs that the specifications do not contain.
 struct Difference {
   ScalingFacts to, from;
 
-  // Of the shares of their dense rates that products reach; 1 unless both are published.
+  // The ratio of the shares of the dense rates that GEMMs reach; 1 unless both are published.
   double ShareRatio(DataType type, DataType from_type) const {
     if (!KnowShares(to, type, from, from_type)) return 1;
     return to.matmul_share[static_cast<size_t>(type)] /
            from.matmul_share[static_cast<size_t>(from_type)];
   }
-  // A schedule of the other kind is taken as a pure one.
+  // If the schedules differ, the set gets persistence 0 or 1.
   void ChangeSchedule(GemmParameters* set) const {
     if (to.schedule == TileSchedule::kUnknown || from.schedule == TileSchedule::kUnknown) return;
     if (to.schedule != from.schedule) set->persistence = to.schedule == TileSchedule::kPersistent;
@@ -51,14 +51,15 @@ void Scale(double flops, AttentionPass* pass) {
   pass->scores_per_ps *= flops;
 }
 
-// Leaves the types that both have; the ratio of their rates, 0 if none is left.
+// Removes the types that only one GPU has. Returns the ratio of the rates of the first type that
+// both have, or 0 if there is none.
 double KeepCommon(const GpuSpec& to, const GpuSpec& from, std::vector<DataType>* types) {
   std::erase_if(*types,
                 [&](DataType type) { return Rate(to, type) == 0 || Rate(from, type) == 0; });
   return types->empty() ? 0 : Rate(to, types->front()) / Rate(from, types->front());
 }
 
-// The ratio of the rates of a type that both state, 16 bits first; 0 if there is none.
+// The ratio of the rates of a type for which both state a rate, 16 bits first; 0 if there is none.
 double UsualRatio(const GpuSpec& to, const GpuSpec& from) {
   std::vector<DataType> types = {DataType::kFp16, DataType::kBf16};
   for (int t = 0; t < kDataTypeCount; ++t) types.push_back(static_cast<DataType>(t));
@@ -83,7 +84,7 @@ void AddMissingTypes(const GpuSpec& to, const GpuSpec& from, const Difference& d
     if (Rate(to, type) == 0 || p->GemmFor(type) != nullptr) continue;
     GemmParameters& set = p->gemm.emplace_back(*usual);
     set.types = {type};
-    // Operands come from L2 as fast as for any type; only arithmetic is the type's own.
+    // Operands come from L2 as fast as for any type; only the arithmetic depends on the type.
     Scale(usual_ratio, bandwidth, &set);
     set.tensor_rate = usual->tensor_rate;
     Multiply(
@@ -123,7 +124,7 @@ Result<KernelParameters> ScaledParameters(const GpuSpec& to, const GpuSpec& from
     Scale(flops, &library.forward);
     Scale(flops, &library.backward);
   }
-  // What was seen of the other GPU's predictions says nothing of these.
+  // The errors of the other GPU's predictions do not hold for these predictions.
   for (GemmParameters& set : p.gemm) set.error = {};
   for (AttentionParameters& library : p.attention) library.error = {};
   p.memory.error = {};

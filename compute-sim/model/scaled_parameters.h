@@ -9,14 +9,14 @@
 
 namespace drydock {
 
-// - tensor cores, exponentials and the way from L2 to the SMs: by the ratio of dense FLOPS of the
+// - tensor cores, exponentials and the path from L2 to the SMs: by the ratio of dense FLOPS of the
 //   set's first type that both GPUs have (L2 by SMs and clock fits worse);
-// - what moves bytes through L2: by the ratio of a type that both state, 16 bits first;
+// - traffic through L2: by the ratio of a type for which both state a rate, 16 bits first;
 // - memory, and the time to start and store a tile: by the ratio of memory bandwidth;
-// - launches, split-K, overlap, persistence: as they are. SMs and L2 are the new GPU's own.
-// A type that no set of `from` has is taken from its 16-bit set; its arithmetic by the ratio of the
-// two types' rates.
-// An error that names the GPUs if there is no type that both state a dense rate of.
+// - launches, split-K, overlap, persistence: unchanged. SMs and L2 are those of the new GPU.
+// A type that no set of `from` has is derived from its 16-bit set; the arithmetic scales by the
+// ratio of the rates of the two types. If there is no type for which both GPUs state a dense rate,
+// returns an error that names the GPUs.
 Result<KernelParameters> ScaledParameters(const GpuSpec& to, const GpuSpec& from,
                                           const KernelParameters& parameters);
 

@@ -1,4 +1,4 @@
-// "What changes when a GPU's parameters are taken to another GPU?"
+// "How do the parameters of one GPU change when they are scaled to another GPU?"
 #include "compute-sim/model/scaled_parameters.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ class ScaledParametersTest : public testing::Test {
   }
   KernelParameters Scaled() const { return *ScaledParameters(to_, from_, parameters_); }
 
-  // An H100 predicted from an A100, of which no more is known than a test says.
+  // Predicts an H100 from an A100. Each test adds the facts that are known of the two.
   void SetUp() override {
     to_ = ShippedGpu("h100-sxm-80g");
     from_ = ShippedGpu("a100-sxm-80g");
@@ -32,17 +32,17 @@ class ScaledParametersTest : public testing::Test {
   KernelParameters parameters_;
 };
 
-TEST_F(ScaledParametersTest, WithoutFactsTheSpecificationsDecide) {
+TEST_F(ScaledParametersTest, WithoutFactsOnlyTheSpecificationsCount) {
   const KernelParameters scaled = Scaled();
   EXPECT_NEAR(Tera(scaled, kFp16), Tera(parameters_, kFp16) * 989 / 312, 1e-6);
   EXPECT_NEAR(Tera(scaled, kFp8), Tera(parameters_, kFp16) * 1979 / 312, 1e-6);
   EXPECT_EQ(scaled.GemmFor(kFp16)->persistence, parameters_.GemmFor(kFp16)->persistence);
 }
 
-TEST_F(ScaledParametersTest, PublishedSharesMoveTheTensorRateAndNothingElse) {
+TEST_F(ScaledParametersTest, PublishedSharesChangeOnlyTheTensorRate) {
   const KernelParameters before = Scaled();
   to_.file_text = Facts("  matmul_share: {fp16: 0.8, fp8: 0.6}\n");
-  EXPECT_EQ(Tera(Scaled(), kFp16), Tera(before, kFp16));  // the other's is not published
+  EXPECT_EQ(Tera(Scaled(), kFp16), Tera(before, kFp16));  // the share of the A100 is not published
   from_.file_text = Facts("  matmul_share: {fp16: 0.9}\n");
   const KernelParameters scaled = Scaled();
   EXPECT_NEAR(Tera(scaled, kFp16), Tera(before, kFp16) * 0.8 / 0.9, 1e-6);
@@ -51,7 +51,7 @@ TEST_F(ScaledParametersTest, PublishedSharesMoveTheTensorRateAndNothingElse) {
   EXPECT_EQ(scaled.memory.hbm, before.memory.hbm);
 }
 
-TEST_F(ScaledParametersTest, AnotherScheduleOfTilesIsTakenAsAPureOne) {
+TEST_F(ScaledParametersTest, DifferentTileScheduleSetsThePersistence) {
   to_.file_text = Facts("  tile_schedule: persistent\n");
   const double fitted = parameters_.GemmFor(kFp16)->persistence;
   EXPECT_EQ(Scaled().GemmFor(kFp16)->persistence, fitted);
@@ -64,7 +64,7 @@ TEST_F(ScaledParametersTest, AnotherScheduleOfTilesIsTakenAsAPureOne) {
   EXPECT_EQ(Scaled().GemmFor(kFp16)->persistence, 0);
 }
 
-TEST(ScalingFacts, WhatIsWrongIsNamedWithItsPlace) {
+TEST(ScalingFacts, MistakesAreLocated) {
   const auto message = [](const std::string& text) {
     const Result<ScalingFacts> facts = ReadScalingFacts(text, "f.yaml");
     return facts.ok() ? "" : facts.error().ToString();

@@ -1,5 +1,5 @@
-// The `scaling:` section of a GPU's file: what is published of a GPU beside its data sheet, for
-// scaling to it and from it (docs/explanation/compute.md). Plain data; immutable once read.
+// The `scaling:` section of a GPU's file: facts that are published beside the data sheet, for
+// scaling to this GPU and from it (docs/explanation/compute.md). Plain data; immutable once read.
 #ifndef DRYDOCK_COMPUTE_SIM_MODEL_SCALING_FACTS_H_
 #define DRYDOCK_COMPUTE_SIM_MODEL_SCALING_FACTS_H_
 
@@ -11,24 +11,25 @@
 
 namespace drydock {
 
-// How the architecture's product kernels hand tiles to the SMs.
+// How the architecture's GEMM kernels hand tiles to the SMs.
 enum class TileSchedule : uint8_t {
   kUnknown,
-  kWaves,       // a thread block a tile: whole waves
+  kWaves,       // one thread block for each tile: whole waves
   kPersistent,  // thread blocks stay and take the next tile while they store the last
 };
 
 struct ScalingFacts {
   TileSchedule schedule = TileSchedule::kUnknown;
-  // Of the dense rate, what the best product of a published search reaches; 0: none was published.
+  // The share of the dense rate that the best GEMM of a published search reaches; 0: not
+  // published.
   std::array<double, kDataTypeCount> matmul_share = {};
 };
 
-// Both know what share of the dense rate products reach, each of its type.
+// True if both GPUs state the share of the dense rate that GEMMs reach, each for its type.
 bool KnowShares(const ScalingFacts& to, DataType type, const ScalingFacts& from,
                 DataType from_type);
 
-// All unknown if the file has no such section. Everything wrong is reported at once.
+// All facts are unknown if the file has no such section. Reports all mistakes together.
 Result<ScalingFacts> ReadScalingFacts(const std::string& file_text, const std::string& file_name);
 
 }  // namespace drydock

@@ -38,7 +38,7 @@ void SlowToSlowest(double slowest, int count, KernelTime* time) {
   time->detail += fmt::format(", slowest of {} x{:.3f}", count, slowest);
 }
 
-// Adds the time between the kernels of one submodule, as an entry of its own.
+// Adds the time between the kernels of one submodule as a separate entry.
 void AddLaunchGaps(const GpuData& source, int launches, SubmoduleTime* time) {
   const Time gap = source.parameters.launch_gap;
   KernelTime entry;
@@ -103,7 +103,7 @@ class GpuSimulation {
   const ModelStack stack_;
 };
 
-// A GPU without any kernel times is one error, not one for each kernel.
+// Reports a GPU without any kernel times as one error, not as one error for each kernel.
 Status CheckHasTimes(const GpuData& gpu) {
   if (gpu.calibrated || !gpu.spec.reference.empty() || !gpu.profiles.empty()) return OkStatus();
   return Error(fmt::format("there are no kernel times for the GPU '{}': its file has neither "
@@ -123,8 +123,8 @@ Status CheckProfilesAreUsed(const Topology& topology, const std::vector<ProfileP
   Diagnostics diagnostics;
   for (const ProfilePtr& profile : profiles) {
     if (std::find(names.begin(), names.end(), profile->gpu) != names.end()) continue;
-    diagnostics.Add(Error(fmt::format("it was measured on '{}'{}; this run needs {}", profile->gpu,
-                                      DidYouMean(profile->gpu, names), Join(names)),
+    diagnostics.Add(Error(fmt::format("this profile was measured on '{}'{}; this run needs {}",
+                                      profile->gpu, DidYouMean(profile->gpu, names), Join(names)),
                           {profile->file_name, 0, 0}));
   }
   return diagnostics.ToStatus();
@@ -150,7 +150,7 @@ Result<GpuData> MakeGpuData(const GpuSpec& spec, const SimulateOptions& options)
 
 Result<GpuData> MakeReferenceData(const GpuSpec& spec, const SimulateOptions& options) {
   if (spec.reference_text.empty()) {
-    return Error(fmt::format("the GPU '{}' refers to '{}', whose file is not at hand", spec.name,
+    return Error(fmt::format("the GPU '{}' refers to '{}', whose file was not found", spec.name,
                              spec.reference),
                  {spec.file_name, 0, 0});
   }
@@ -200,8 +200,8 @@ Result<KernelTimes> Simulate(const Workload& workload, const SimulateOptions& op
 
 namespace {
 
-// How near the answers are to measured rows: "; 12 as measured; 4 between rows, up to x1.40 off; 3
-// too far from any row, from x2.50".
+// The distance of the answers from measured rows: "; 12 as measured; 4 between rows, up to x1.40
+// off; 3 too far from any row, from x2.50".
 std::string RowsText(const KernelTimes& times) {
   int64_t exact = 0, between = 0, beyond = 0;
   double widest = 1, nearest_beyond = 0;

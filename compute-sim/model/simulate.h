@@ -18,7 +18,7 @@ namespace drydock {
 
 struct SimulateOptions {
   ComputeModelOrder models;
-  std::vector<ProfilePtr> profiles;                // earlier ones win
+  std::vector<ProfilePtr> profiles;                // an earlier profile comes first
   std::string attention_library;                   // as KernelParameters::AttentionFor takes it
   std::optional<KernelParameters::Clocks> clocks;  // instead of each GPU file's
   KernelAssumptions kernels;
@@ -36,7 +36,7 @@ Result<KernelTimes> Simulate(const Workload& workload, const SimulateOptions& op
 // The number of kernels by source: "42 kernels: 0 profile, 42 model, 0 scaled".
 std::string Summary(const KernelTimes& times);
 
-// A text of every submodule with its kernels, one line a kernel.
+// A text of every submodule with its kernels, one line for each kernel.
 std::string Explain(const Workload& workload, const KernelTimes& times);
 
 }  // namespace drydock

@@ -1,4 +1,4 @@
-// "Does a workload get all its times, and is it said where they come from?"
+// "Does a workload get all its times, and is the source of each time stated?"
 #include "compute-sim/model/simulate.h"
 
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ TEST(Simulate, FallbacksAreCounted) {
       "gemm,bf16,4096,8192,4096,1 ms\n")};
   const KernelTimes times = *Simulate(WorkloadOn({"a100-sxm-80g", "h200-sxm-141g"}), options);
   ASSERT_EQ(times.gpus.size(), 2u);
-  EXPECT_EQ(times.source_count[0], 1);  // the forward product on the A100
+  EXPECT_EQ(times.source_count[0], 1);  // the forward GEMM on the A100
   EXPECT_EQ(times.source_count[1], 1);  // its weight gradient there
   EXPECT_EQ(times.source_count[2], 2);  // both on the H200
   EXPECT_EQ(
@@ -43,8 +43,8 @@ TEST(Simulate, FallbacksAreCounted) {
   EXPECT_EQ(times.gpus[0].submodules[0].kernels[0].time, Time::Us(1000));
 }
 
-// What a short benchmark would see: products faster, the rest as it was.
-TEST(Simulate, BurstClocksCanBeAskedFor) {
+// A short benchmark sees faster GEMMs; the other kernels take the same time.
+TEST(Simulate, BurstClocksAreAnOption) {
   SimulateOptions options = Options();
   const KernelTimes usual = *Simulate(WorkloadOn({"a100-sxm-80g", "h200-sxm-141g"}), options);
   options.clocks = KernelParameters::Clocks::kBurst;
@@ -59,7 +59,7 @@ TEST(Simulate, BurstClocksCanBeAskedFor) {
   }
 }
 
-TEST(Simulate, TheTotalIsTheSumOfTheKernelsAndTheirGaps) {
+TEST(Simulate, TotalIsTheSumOfKernelsAndLaunchGaps) {
   const KernelTimes times = *Simulate(WorkloadOn({"a100-sxm-80g"}), Options());
   for (const SubmoduleTime& submodule : times.gpus[0].submodules) {
     Time sum;
@@ -70,8 +70,8 @@ TEST(Simulate, TheTotalIsTheSumOfTheKernelsAndTheirGaps) {
   }
 }
 
-// Ranks wait for the slowest GPU; what memory bounds does not know its clock.
-TEST(Simulate, ARunTakesWhatItsSlowestGpuTakes) {
+// Ranks wait for the slowest GPU. The time of memory-bound kernels does not depend on its clock.
+TEST(Simulate, RunTakesTheTimeOfItsSlowestGpu) {
   Workload w = WorkloadOn({"h200-sxm-141g"});
   w.submodules.push_back(w.submodules[0]);
   w.submodules.back().work = submodule::Norm{.rows = 4096, .n = 8192};
@@ -80,32 +80,30 @@ TEST(Simulate, ARunTakesWhatItsSlowestGpuTakes) {
   const KernelTimes many = *Simulate(w, Options());
   const double slowest = SlowestTime(*SpreadOf(w.topology.gpus[0]), 512);
   EXPECT_NEAR(slowest, 1.036, 0.001);
-  for (const size_t product : {0u, 1u}) {
-    const KernelTime& time = many.gpus[0].submodules[product].kernels[0];
-    EXPECT_NEAR(time.time.us(), one.gpus[0].submodules[product].kernels[0].time.us() * slowest,
-                1e-5);
+  for (const size_t gemm : {0u, 1u}) {
+    const KernelTime& time = many.gpus[0].submodules[gemm].kernels[0];
+    EXPECT_NEAR(time.time.us(), one.gpus[0].submodules[gemm].kernels[0].time.us() * slowest, 1e-5);
     EXPECT_NE(time.detail.find(", slowest of 512 x1.036"), std::string::npos) << time.detail;
   }
   EXPECT_EQ(many.gpus[0].submodules[2].total, one.gpus[0].submodules[2].total);
 }
 
-TEST(Simulate, TwiceTheSame) {
+TEST(Simulate, IsDeterministic) {
   const Workload w = WorkloadOn({"a100-sxm-80g", "b200-sxm-180g"});
   EXPECT_EQ(Explain(w, *Simulate(w, Options())), Explain(w, *Simulate(w, Options())));
 }
 
-TEST(Simulate, AProfileOfAnotherGpuIsAMistake) {
+TEST(Simulate, RefusesAProfileOfAnotherGpu) {
   SimulateOptions options = Options();
   options.profiles = {SharedProfile(
       "# gpu: h100-sxm-80\n# provenance: a\n# method: b\n# date: c\nkernel,dtype,m,n,k,time\n")};
-  EXPECT_EQ(
-      Simulate(WorkloadOn({"h200-sxm-141g"}), options).error().ToString(),
-      "p.csv: error: it was measured on 'h100-sxm-80'; did you mean 'h100-sxm-80g'?; this run "
-      "needs h200-sxm-141g, h100-sxm-80g");
+  EXPECT_EQ(Simulate(WorkloadOn({"h200-sxm-141g"}), options).error().ToString(),
+            "p.csv: error: this profile was measured on 'h100-sxm-80'; did you mean "
+            "'h100-sxm-80g'?; this run needs h200-sxm-141g, h100-sxm-80g");
 }
 
-// A unit mistaken would go into every answer around it.
-TEST(Simulate, RowsThatNoGpuCanDoAreRefused) {
+// A row with a wrong unit would spoil every answer near it.
+TEST(Simulate, RefusesRowsThatNoGpuCanReach) {
   std::string text =
       "# gpu: h100-sxm-80g\n# provenance: a\n# method: b\n# date: c\n"
       "kernel,dtype,m,n,k,rows,columns,time\n"
@@ -124,18 +122,18 @@ TEST(Simulate, RowsThatNoGpuCanDoAreRefused) {
   EXPECT_NE(all.find("p.csv: error: 12 more rows are too fast"), std::string::npos) << all;
 }
 
-TEST(Simulate, AReferenceWithoutItsFileIsAnError) {
+TEST(Simulate, RefusesAReferenceWithoutAFile) {
   Workload w = WorkloadOn({"h200-sxm-141g"});
   w.topology.gpus[0].reference_text.clear();
   EXPECT_EQ(Simulate(w, Options()).error().message(),
-            "the GPU 'h200-sxm-141g' refers to 'h100-sxm-80g', whose file is not at hand");
+            "the GPU 'h200-sxm-141g' refers to 'h100-sxm-80g', whose file was not found");
   w.topology.gpus[0].reference = "h800-sxm-80g";
   w.topology.gpus[0].reference_text = *ReadFile("configs/gpus/h800-sxm-80g.yaml");
   EXPECT_EQ(Simulate(w, Options()).error().message(),
             "the GPU 'h200-sxm-141g' refers to 'h800-sxm-80g', which has no 'kernels:' section");
 }
 
-TEST(Simulate, AGpuWithNothingIsAnError) {
+TEST(Simulate, RefusesAGpuWithoutKernelTimes) {
   Workload w = WorkloadOn({"h200-sxm-141g"});
   w.topology.gpus[0].reference.clear();
   const auto times = Simulate(w, Options());
@@ -147,7 +145,7 @@ TEST(Simulate, AGpuWithNothingIsAnError) {
       "was given (--gpu-profile)");
 }
 
-TEST(Simulate, EverySubmoduleWithoutATimeIsNamed) {
+TEST(Simulate, NamesEverySubmoduleWithoutATime) {
   SimulateOptions options = Options();
   options.models = *FindComputeModels({"profile"});
   const auto times = Simulate(WorkloadOn({"h200-sxm-141g"}), options);
@@ -183,8 +181,8 @@ Time AttentionTime(const std::string& gpu, const std::string& backend) {
   return Simulate(w, options)->gpus[0].submodules[0].total;
 }
 
-// On Hopper PyTorch takes FlashAttention-2 where Transformer Engine takes cuDNN; where a file says
-// nothing of PyTorch, it takes the same.
+// On Hopper, PyTorch picks FlashAttention-2 and Transformer Engine picks cuDNN. If a GPU's file
+// does not state PyTorch's library, both pick the same.
 TEST(Simulate, FrameworksPickTheirOwnAttention) {
   for (const char* hopper : {"h100-sxm-80g", "h200-sxm-141g"}) {
     EXPECT_EQ(AttentionTime(hopper, "pytorch"), AttentionTime(hopper, "flash-2"));
@@ -226,7 +224,7 @@ double FlopsOf(const Submodule& submodule) {
 
 using Names = std::vector<std::string>;
 
-TEST(SubmoduleKernels, UnfusedAttentionIsTheKernelsOf2022) {
+TEST(SubmoduleKernels, UnfusedAttentionHasTheKernelsOf2022) {
   EXPECT_EQ(NamesOf(Core(Pass::kForward, false)),
             (Names{"batched-gemm", "causal-softmax", "dropout", "batched-gemm", "copy"}));
   EXPECT_EQ(NamesOf(Core(Pass::kBackward, false)),
@@ -235,7 +233,8 @@ TEST(SubmoduleKernels, UnfusedAttentionIsTheKernelsOf2022) {
   EXPECT_EQ(NamesOf(Core(Pass::kForward, true)), Names{"attention-forward"});
 }
 
-// 4 b s^2 h d forward; the unfused kernels compute the masked half as well, the fused do not.
+// 4 b s^2 h d in the forward pass. The unfused kernels compute the masked half too, the fused do
+// not.
 TEST(SubmoduleKernels, AttentionArithmetic) {
   const double full = 4.0 * 2 * 1024 * 1024 * 4 * 64;
   EXPECT_DOUBLE_EQ(FlopsOf(Core(Pass::kForward, false)), full);
@@ -244,7 +243,7 @@ TEST(SubmoduleKernels, AttentionArithmetic) {
   EXPECT_DOUBLE_EQ(FlopsOf(Core(Pass::kBackward, true)), 2.5 * full / 2);
 }
 
-TEST(SubmoduleKernels, LinearPassesAreTransposesOfOneProduct) {
+TEST(SubmoduleKernels, LinearPassesAreTransposesOfOneGemm) {
   for (const Pass pass : {Pass::kForward, Pass::kBackwardActivation, Pass::kBackwardWeight}) {
     EXPECT_DOUBLE_EQ(FlopsOf(Linear(pass, 3, 5, 7)), 2.0 * 3 * 5 * 7);
   }
@@ -299,7 +298,7 @@ TEST(SubmoduleKernels, EveryKindHasKernelsInEveryPass) {
   }
 }
 
-TEST(SubmoduleKernels, AMissingExtentIsNamed) {
+TEST(SubmoduleKernels, NamesAMissingExtent) {
   EXPECT_EQ(KernelsOf(Linear(Pass::kForward, 4096, 0, 12), ShippedAssumptions()).error().message(),
             "submodule 'mlp.fc1' (linear) has n = 0; it must be above 0");
 }

@@ -31,7 +31,8 @@ double Distance(const ProfileTable& table, size_t row, const Kernel& kernel, dou
   return distance;
 }
 
-// The index of the single extent in which the two differ; -1 if they differ in none or several.
+// The index of the only extent in which row and kernel differ; -1 if they differ in none or
+// several.
 int OnlyDifference(const ProfileTable& table, size_t row, const Kernel& kernel) {
   int difference = -1;
   for (size_t i = 0; i < table.width; ++i) {
@@ -63,7 +64,7 @@ std::pair<size_t, size_t> Window(const ProfileTable& table, const Kernel& kernel
 }
 
 // Narrows `pair`, the enclosing rows along extent `dim`, to one more row.
-void Tighten(const RowRef& row, const Kernel& kernel, size_t dim, Neighbours* pair) {
+void Tighten(const RowRef& row, const Kernel& kernel, size_t dim, EnclosingPair* pair) {
   const int64_t here = kernel.dims[dim], there = row.extent(dim);
   RowRef& side = there < here ? pair->below : pair->above;
   const bool closer =
@@ -131,20 +132,20 @@ std::optional<RowRef> FindRow(const Profile& profile, const Kernel& kernel) {
   return RowRef{table, low};
 }
 
-std::optional<Neighbours> FindNeighbours(const Profile& profile, const Kernel& kernel) {
+std::optional<EnclosingPair> FindEnclosingPair(const Profile& profile, const Kernel& kernel) {
   const ProfileTable* table = profile.TableOf(kernel);
   if (table == nullptr) return std::nullopt;
-  Neighbours pairs[kMaxKernelDims];
+  EnclosingPair pairs[kMaxKernelDims];
   const auto [begin, end] = Window(*table, kernel, profile.max_gap);
   for (size_t i = begin; i < end; ++i) {
     const int dim = OnlyDifference(*table, i, kernel);
     if (dim < 0 || IsFlag(*table, static_cast<size_t>(dim))) continue;
     Tighten({table, i}, kernel, static_cast<size_t>(dim), &pairs[dim]);
   }
-  std::optional<Neighbours> best;
+  std::optional<EnclosingPair> best;
   double best_gap = 0;
   for (size_t dim = 0; dim < table->width; ++dim) {
-    Neighbours& pair = pairs[dim];
+    EnclosingPair& pair = pairs[dim];
     if (pair.below.table == nullptr || pair.above.table == nullptr) continue;
     const double low = static_cast<double>(pair.below.extent(dim));
     const double gap = static_cast<double>(pair.above.extent(dim)) / low;

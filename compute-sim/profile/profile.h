@@ -1,6 +1,6 @@
 // Measured kernel times: CSV files of rows (docs/reference/kernel-profile.md has the format). The
-// rows of one kernel kind, type and traffic per element are a table, sorted by extents: 8 B an extent
-// and 12 B a row. Immutable once read; thread-safe.
+// rows of one kernel kind, type and traffic per element are a table, sorted by extents: 8 B for
+// each extent and 12 B for each row. Immutable once read; thread-safe.
 #ifndef DRYDOCK_COMPUTE_SIM_PROFILE_PROFILE_H_
 #define DRYDOCK_COMPUTE_SIM_PROFILE_PROFILE_H_
 
@@ -21,7 +21,7 @@ struct ProfileTable {
   DataType type = DataType::kBf16;
   int64_t milli_bytes = 0;       // MilliBytesPerElement of its kernels
   size_t width = 0;              // extents of a row
-  std::vector<int64_t> extents;  // width of them a row, rows in ascending order
+  std::vector<int64_t> extents;  // `width` extents for each row; rows in ascending order
   std::vector<Time> times;
   std::vector<int32_t> lines;
 
@@ -36,7 +36,7 @@ struct Profile {
   std::string gpu;         // the GPU type the rows were measured on
   std::string source;      // where the rows come from, as the header says
   bool burst = false;      // measured in short bursts, not under the load of a long run
-  bool quantised = false;  // an fp8 product's row contains the quantisation of its activations
+  bool quantised = false;  // an fp8 GEMM's row contains the quantisation of its activations
   double max_gap = 4;      // no interpolation between rows further apart than this factor
   double weight = 1;       // share of the rows' deviation from the model that is applied
   int64_t repeated = 0;    // rows that repeat another row
@@ -71,12 +71,12 @@ std::optional<RowRef> FindRow(const Profile& profile, const Kernel& kernel);
 
 // The two rows that enclose `kernel` in one extent and equal it in all others, at most max_gap
 // apart. `at` is the kernel's position between them on a logarithmic scale, 0..1.
-struct Neighbours {
+struct EnclosingPair {
   RowRef below, above;
   double at = 0;
 };
 // The closest such pair; ties go to the earlier extent.
-std::optional<Neighbours> FindNeighbours(const Profile& profile, const Kernel& kernel);
+std::optional<EnclosingPair> FindEnclosingPair(const Profile& profile, const Kernel& kernel);
 
 // The rows nearest to `kernel` among the rows within max_gap of it in every extent. Empty unless in
 // every extent one row lies at or below the kernel and one at or above it.

@@ -82,7 +82,7 @@ class Parser {
       profile_.quantised = value == "quantise";
       if (!profile_.quantised) {
         Fail(static_cast<int>(line_.rfind(value)) + 1,
-             fmt::format("rows of fp8 products can contain 'quantise', not '{}'", value));
+             fmt::format("rows of fp8 GEMMs can contain 'quantise', not '{}'", value));
       }
     }
     if (key == "max-gap") ReadNumber(value, 1, 1e9, &profile_.max_gap);
@@ -161,14 +161,15 @@ class Parser {
   void TakeTables() {
     profile_.tables = rows_->Sorted();
     for (ProfileTable& table : profile_.tables) {
-      for (const DoubledRow& doubled : DropDoubled(&table)) {
-        if (doubled.time == doubled.first_time) {
+      for (const RepeatedRow& repeated : DropRepeated(&table)) {
+        if (repeated.time == repeated.first_time) {
           ++profile_.repeated;
           continue;
         }
-        Add(doubled.line, 1,
+        Add(repeated.line, 1,
             fmt::format("the same kernel and extents as in line {}, but {} instead of {}",
-                        doubled.first_line, ToString(doubled.time), ToString(doubled.first_time)));
+                        repeated.first_line, ToString(repeated.time),
+                        ToString(repeated.first_time)));
       }
     }
   }

@@ -12,7 +12,7 @@ namespace {
 constexpr double kMaxOfDense = 1.5, kMaxOfMemory = 20;
 constexpr int64_t kShown = 10;
 
-// 0 if the specification states no rate. Products of 32 bits may have run on tensor cores.
+// 0 if the specification states no rate. GEMMs of 32 bits may have run on tensor cores.
 double DenseRate(const GpuSpec& spec, DataType type) {
   const auto rate = [&](DataType of) {
     return spec.dense_rate[static_cast<size_t>(of)].flops_per_second();
@@ -23,7 +23,7 @@ double DenseRate(const GpuSpec& spec, DataType type) {
 }
 
 // The reason why a row is too fast: "549.8 GFLOP in 1 us are 549756 TFLOPS, the dense rate is 989";
-// "" if it is not.
+// "" if the row is possible.
 std::string Excess(const Kernel& kernel, Time time, const GpuSpec& spec) {
   const double seconds = time.us() / 1e6;
   const double dense = DenseRate(spec, kernel.type);

@@ -14,7 +14,8 @@ namespace {
 
 constexpr int kMaxBytesEach = 1000000;
 
-// Fills in the default extents: as many keys as queries, and values as wide as keys.
+// The index of the extent that is the default of `extent`, or -1: as many keys as queries, and
+// values as wide as keys.
 int DefaultOf(const std::string& extent) {
   return extent == "kv_sequence" ? 1 : extent == "value_dim" ? 4 : -1;
 }
@@ -273,8 +274,8 @@ std::vector<ProfileTable> ProfileRows::Sorted() {
   return std::move(tables_);
 }
 
-std::vector<DoubledRow> DropDoubled(ProfileTable* table) {
-  std::vector<DoubledRow> doubled;
+std::vector<RepeatedRow> DropRepeated(ProfileTable* table) {
+  std::vector<RepeatedRow> repeated;
   std::vector<uint32_t> kept;
   for (size_t i = 0; i < table->size(); ++i) {
     const bool again = !kept.empty() && std::ranges::equal(table->row(kept.back()), table->row(i));
@@ -282,11 +283,11 @@ std::vector<DoubledRow> DropDoubled(ProfileTable* table) {
       kept.push_back(static_cast<uint32_t>(i));
       continue;
     }
-    doubled.push_back(
+    repeated.push_back(
         {table->lines[i], table->lines[kept.back()], table->times[i], table->times[kept.back()]});
   }
-  if (!doubled.empty()) *table = InOrder(*table, kept);
-  return doubled;
+  if (!repeated.empty()) *table = InOrder(*table, kept);
+  return repeated;
 }
 
 }  // namespace drydock

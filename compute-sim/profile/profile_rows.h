@@ -42,7 +42,7 @@ class ProfileRows {
     int column = 1;
     std::string message;
   };
-  // Adds one row of as many fields as there are columns. Returns its mistake, if it has one.
+  // Adds one row, which has one field for each column. Returns the mistake in the row, if any.
   std::optional<Mistake> Add(const std::vector<ProfileField>& fields, int line);
 
   // Returns the tables in order, each sorted by extents and then by line. Empties the reader.
@@ -54,7 +54,8 @@ class ProfileRows {
                                           const ProfileField& field, int64_t* milli_bytes);
   std::optional<Mistake> AddExtents(const std::vector<ProfileField>& fields);
 
-  // The column of each extent of a kernel, -1 if there is none, and the columns that must be empty.
+  // The column of each extent of a kernel (-1: there is no such column), and the columns that must
+  // be empty.
   struct ColumnsOfKernel {
     std::vector<int> place;
     std::vector<size_t> foreign;
@@ -64,16 +65,16 @@ class ProfileRows {
   int bytes_ = -1;                        // -1: no such column
   std::vector<ColumnsOfKernel> layouts_;  // by kernel kind
   std::vector<ProfileTable> tables_;
-  size_t current_ = 0;  // the table of the previous row, mostly also of this row
+  size_t current_ = 0;  // the table of the previous row; often the next row is of the same table
   std::string current_kernel_, current_type_, current_bytes_;
 };
 
 // A row with the extents of an earlier row; the earlier row stays.
-struct DoubledRow {
+struct RepeatedRow {
   int line = 0, first_line = 0;
   Time time, first_time;
 };
-std::vector<DoubledRow> DropDoubled(ProfileTable* table);
+std::vector<RepeatedRow> DropRepeated(ProfileTable* table);
 
 }  // namespace drydock
 

@@ -1,4 +1,4 @@
-// "Are measured rows read, found and joined as written?"
+// "Are measured rows read as written, found by their extents, and joined correctly?"
 #include "compute-sim/profile/profile.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ TEST(Profile, RowsAreFoundByAllTheirExtents) {
   EXPECT_FALSE(FindRow(p, GemmAccumulate(DataType::kFp16, 64, 128, 256)).has_value());
 }
 
-TEST(Profile, RowsOfProductsThatAccumulateAddIntoFp32) {
+TEST(Profile, RowsOfAccumulatingGemmsAddIntoFp32) {
   const Profile p = *Parse(
       "kernel,dtype,groups,m,n,k,time\ngemm-accumulate,bf16,,64,128,256,10 us\n"
       "grouped-gemm-accumulate,bf16,4,64,128,256,30 us\n");
@@ -64,7 +64,7 @@ TEST(Profile, EveryKernelHasItsOwnExtents) {
 
 // A softmax with a 16-bit result and a softmax with a 32-bit result have the same extents, but are
 // different kernels.
-TEST(Profile, RowsOfOtherOperandsDoNotAnswer) {
+TEST(Profile, RowsOfOtherOperandsAreNotFound) {
   const auto of = [](KernelKind kind, double bytes, int64_t rows = 4096) {
     return MemoryKernel(kind, DataType::kBf16, rows, 256, bytes);
   };
@@ -78,8 +78,8 @@ TEST(Profile, RowsOfOtherOperandsDoNotAnswer) {
   EXPECT_FALSE(FindRow(p, of(KernelKind::kSoftmax, 8)).has_value());
   EXPECT_TRUE(FindRow(p, of(KernelKind::kFill, 2)).has_value());
   EXPECT_FALSE(FindRow(p, of(KernelKind::kFill, 3)).has_value());
-  EXPECT_TRUE(FindNeighbours(p, of(KernelKind::kElementwise, 8)).has_value());
-  EXPECT_FALSE(FindNeighbours(p, of(KernelKind::kElementwise, 4)).has_value());
+  EXPECT_TRUE(FindEnclosingPair(p, of(KernelKind::kElementwise, 8)).has_value());
+  EXPECT_FALSE(FindEnclosingPair(p, of(KernelKind::kElementwise, 4)).has_value());
   EXPECT_FALSE(FindNearest(p, of(KernelKind::kElementwise, 4)).has_value());
   EXPECT_TRUE(FindEnclosing(p, of(KernelKind::kElementwise, 4)).empty());
   EXPECT_TRUE(FindRow(p, of(KernelKind::kRowMap, 5)).has_value());
@@ -87,7 +87,7 @@ TEST(Profile, RowsOfOtherOperandsDoNotAnswer) {
   EXPECT_TRUE(FindRow(p, of(KernelKind::kPermute, 2 + 2 / 3.0)).has_value());
 }
 
-TEST(Profile, BytesAreForMemoryBoundKernels) {
+TEST(Profile, BytesAreValidForMemoryBoundKernelsOnly) {
   const auto error = [](const std::string& row) {
     return ErrorOf(Parse("kernel,dtype,m,n,k,rows,columns,bytes,time\n" + row + ",2 us\n"));
   };
@@ -106,26 +106,26 @@ TEST(Profile, BytesAreForMemoryBoundKernels) {
             "p.csv:7:1: error: the same kernel and extents as in line 6, but 2 us instead of 3 us");
 }
 
-TEST(Profile, NeighboursDifferInOneExtentAndAreTheClosest) {
+TEST(Profile, EnclosingPairDiffersInOneExtentAndIsTheClosest) {
   const Profile p = *Parse(
       "kernel,dtype,m,n,k,time\ngemm,fp16,1024,512,512,1 us\n"
       "gemm,fp16,4096,512,512,4 us\ngemm,fp16,8192,512,512,9 us\n"
       "gemm,fp16,2048,1024,512,1 us\n");
-  const auto pair = FindNeighbours(p, Gemm(DataType::kFp16, 2048, 512, 512));
+  const auto pair = FindEnclosingPair(p, Gemm(DataType::kFp16, 2048, 512, 512));
   ASSERT_TRUE(pair.has_value());
   EXPECT_EQ(pair->below.extent(0), 1024);
   EXPECT_EQ(pair->above.extent(0), 4096);
   EXPECT_NEAR(pair->at, 0.5, 1e-12);  // 2048 is the geometric middle
-  EXPECT_FALSE(FindNeighbours(p, Gemm(DataType::kFp16, 512, 512, 512)).has_value());
-  EXPECT_FALSE(FindNeighbours(p, Gemm(DataType::kFp16, 2048, 512, 513)).has_value());
+  EXPECT_FALSE(FindEnclosingPair(p, Gemm(DataType::kFp16, 512, 512, 512)).has_value());
+  EXPECT_FALSE(FindEnclosingPair(p, Gemm(DataType::kFp16, 2048, 512, 513)).has_value());
 }
 
 TEST(Profile, RowsTooFarApartAreNotJoined) {
   const std::string rows =
       "kernel,dtype,m,n,k,time\ngemm,fp16,1024,8,8,1 us\ngemm,fp16,4096,8,8,4 us\n";
   const Kernel between = Gemm(DataType::kFp16, 2000, 8, 8);
-  EXPECT_TRUE(FindNeighbours(*Parse(rows), between).has_value());
-  EXPECT_FALSE(FindNeighbours(*Parse("# max-gap: 2\n" + rows), between).has_value());
+  EXPECT_TRUE(FindEnclosingPair(*Parse(rows), between).has_value());
+  EXPECT_FALSE(FindEnclosingPair(*Parse("# max-gap: 2\n" + rows), between).has_value());
 }
 
 TEST(Profile, UnknownKernelSuggestsTheNearest) {
@@ -134,7 +134,7 @@ TEST(Profile, UnknownKernelSuggestsTheNearest) {
       "p.csv:6:1: error: unknown kernel 'layernorm'; did you mean 'layer-norm'");
 }
 
-TEST(Profile, BadRowsAreAllReportedAtTheirPlace) {
+TEST(Profile, ReportsAllMistakesWithTheirLocations) {
   const auto result = Parse(
       "kernel,dtype,m,n,k,time\n"
       "gemm,fp17,1,2,3,4 us\n"
@@ -159,7 +159,7 @@ TEST(Profile, BadRowsAreAllReportedAtTheirPlace) {
   EXPECT_EQ(all[4].message, "a kernel's time must be above 0 and below an hour");
 }
 
-TEST(Profile, ForeignAndMissingExtents) {
+TEST(Profile, RefusesForeignAndMissingExtents) {
   EXPECT_EQ(Parse("kernel,dtype,m,n,k,rows,time\ngemm,fp16,1,2,3,4,5 us\n").error().message(),
             "a gemm has no 'rows'; its extents are m, n, k");
   EXPECT_EQ(Parse("kernel,dtype,m,n,time\ngemm,fp16,1,2,5 us\n").error().message(),
@@ -170,7 +170,7 @@ TEST(Profile, ForeignAndMissingExtents) {
             "p.csv:7:1: error: the same kernel and extents as in line 6, but 6 us instead of 5 us");
 }
 
-TEST(Profile, ARowGivenAgainIsCounted) {
+TEST(Profile, RepeatedRowsAreCounted) {
   const Profile p = *Parse(
       "kernel,dtype,m,n,k,time\ngemm,fp16,2,2,3,5 us\ngemm,fp16,1,2,3,5 us\n"
       "gemm,fp16,2,2,3,5000 ns\n");
@@ -202,14 +202,14 @@ TEST(Profile, ImpossibleKernelsAreRefused) {
             "p.csv:6:42: error: a kernel's time must be above 0 and below an hour\n ");
 }
 
-TEST(Profile, AByteOrderMarkIsSkipped) {
+TEST(Profile, ByteOrderMarkIsSkipped) {
   EXPECT_TRUE(ParseProfile(std::string("\xef\xbb\xbf") + kHeader +
                                "kernel,dtype,m,n,k,time\ngemm,fp16,1,2,3,4 us\n",
                            "p.csv")
                   .ok());
 }
 
-TEST(Profile, AFirstRowWithoutAKernelIsRefused) {
+TEST(Profile, RefusesAFirstRowWithoutAKernel) {
   const auto result = Parse("kernel,dtype,m,n,k,time\n,,4096,4096,4096,1 us\n,,1,1,1,1 us\n");
   ASSERT_FALSE(result.ok());
   ASSERT_EQ(result.error().diagnostics().size(), 2u);
@@ -248,7 +248,7 @@ TEST(Profile, AttentionMayLeaveOutKeysAndValueWidth) {
   EXPECT_FALSE(row({1, 2048, 8, 8, 192, true}).has_value());
 }
 
-TEST(Profile, TheNearestRowIsFoundAndRowsOfAnotherMaskAreNotNear) {
+TEST(Profile, FindsTheNearestRowWithTheSameMask) {
   std::string rows = "kernel,dtype,m,n,k,time\n";
   for (int m = 1; m <= 64; m *= 2) {
     for (int n = 1; n <= 64; n *= 2)
@@ -291,7 +291,7 @@ TEST(Profile, HeaderIsChecked) {
             "p.csv: error: a profile needs a column line like 'kernel,dtype,m,n,k,time'");
 }
 
-TEST(Profile, ShippedProfilesAreWhole) {
+TEST(Profile, ShippedProfilesAreValid) {
   for (const char* gpu : {"a100-sxm-80g", "h100-sxm-80g"}) {
     const Result<Profile> p = LoadProfile(std::string("configs/profiles/") + gpu + ".csv");
     ASSERT_TRUE(p.ok()) << p.error().ToString();

@@ -20,7 +20,7 @@ void ListKernels(const submodule::Router& s, KernelList* list) {
 }
 
 // The picked scores are scattered into a zeroed table of all scores, beside a table of the picks
-// with one byte an entry. An index has 8 bytes.
+// with one byte per entry. An index has 8 bytes.
 void ListKernels(const submodule::TopK& s, KernelList* list) {
   constexpr double kIndex = 8, kPick = 1;
   const double e = list->e;
@@ -36,7 +36,7 @@ void ListKernels(const submodule::TopK& s, KernelList* list) {
   list->Memory(K::kScatter, s.rows, s.top_k, 2 * e + kIndex);  // into the gradient of the scores
 }
 
-// The row map says where each row goes. Its first pass reads the picks (one byte an entry) and
+// The row map says where each row goes. Its first pass reads the picks (one byte per entry) and
 // writes counts of each expert's tokens in blocks (4 bytes); its second pass turns the counts into
 // running sums. The copy reads each token once and writes it top_k times.
 void ListKernels(const submodule::Permute& s, KernelList* list) {
@@ -59,10 +59,10 @@ void ListKernels(const submodule::Unpermute& s, KernelList* list) {
                (forward ? e : 2 * e) + e / copies);
 }
 
-// Every expert counts as if it had the same number of tokens.
+// Assumes that every expert has the same number of tokens.
 void ListKernels(const submodule::GroupedLinear& s, KernelList* list) {
   const int64_t each = (s.rows + s.experts - 1) / s.experts;
-  const DataType type = list->product_type;
+  const DataType type = list->gemm_type;
   const bool fp8 = type == DataType::kFp8;
   if (list->forward()) {
     if (fp8) list->Memory(K::kQuantise, s.rows, s.k);

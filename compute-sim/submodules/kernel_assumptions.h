@@ -11,7 +11,8 @@
 namespace drydock {
 
 struct KernelAssumptions {
-  // Rows of partial sums that a fused norm leaves of the gradients of its parameters.
+  // The number of rows of partial sums to which a fused norm reduces the gradients of its
+  // parameters.
   int64_t fused_norm_partial_sums = 0;
 };
 

@@ -15,7 +15,7 @@ struct KernelList {
   KernelList(const Submodule& submodule, const KernelAssumptions& kernel_assumptions)
       : assumptions(kernel_assumptions),
         pass(submodule.pass),
-        product_type(submodule.type),
+        gemm_type(submodule.type),
         type(submodule.type == DataType::kFp8 ? DataType::kBf16 : submodule.type),
         e(static_cast<double>(SizeOf(type).count())) {}
 
@@ -42,8 +42,8 @@ struct KernelList {
 
   const KernelAssumptions& assumptions;
   Pass pass;
-  DataType product_type;  // of the products of linear layers
-  DataType type;          // of everything around them: bf16 where the products are in fp8
+  DataType gemm_type;     // of the GEMMs of linear layers
+  DataType type;          // of all other kernels: bf16 if the GEMMs are in fp8
   double e;               // bytes of an element of `type`
   std::vector<Kernel> kernels;
 };
@@ -53,11 +53,11 @@ template <typename Linear>
 int64_t MainGradientElement(const Linear& linear) {
   return linear.accumulate_fp32 ? 4 : linear.accumulate_half ? 2 : 0;
 }
-// As Transformer Engine and torchao run a product of the backward pass
+// As Transformer Engine and torchao run a GEMM of the backward pass
 // (docs/reference/submodules.md).
-inline Kernel OfBackward(Kernel product) {
-  product.promoted = product.type == DataType::kFp8;
-  return product;
+inline Kernel OfBackward(Kernel gemm) {
+  gemm.promoted = gemm.type == DataType::kFp8;
+  return gemm;
 }
 
 // Per element of an operand in fp8: 16 bits read and fp8 written, without the transpose; fp8 read
@@ -86,7 +86,7 @@ void ListKernels(const submodule::TopK& s, KernelList* list);
 void ListKernels(const submodule::Permute& s, KernelList* list);
 void ListKernels(const submodule::Unpermute& s, KernelList* list);
 void ListKernels(const submodule::GroupedLinear& s, KernelList* list);
-// An imported workload states these: there are no kernels.
+// An imported workload states the time or the costs of these, so they have no kernels.
 inline void ListKernels(const submodule::FixedDuration&, KernelList*) {}
 inline void ListKernels(const submodule::FlopsAndBytes&, KernelList*) {}
 

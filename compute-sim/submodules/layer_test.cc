@@ -57,7 +57,7 @@ std::vector<Submodule> Layer(Pass pass, bool sequence_parallel) {
                                   Linear("fc2", pass, kHidden, 4 * kHidden / kTensor, false),
                                   Make("bda2", pass, residual)};
   if (pass == Pass::kForward) return layer;
-  for (int branch = 0; branch < 2; ++branch) {  // gradients meet where the residuals branched off
+  for (int branch = 0; branch < 2; ++branch) {  // the gradients of branch and residual are summed
     layer.push_back(Make("residual", pass, submodule::Add{.rows = rows, .n = kHidden}));
   }
   return layer;
@@ -84,7 +84,7 @@ double AllReduceMs() {
   return bytes * 2 * 7 / 8 / 230e9 * 1e3 + 0.02;
 }
 
-// The error of a row, which is at most `tolerance`.
+// Checks that the error of a row is at most `tolerance`, and returns it.
 double ExpectNear(const char* what, double predicted, double published, double tolerance) {
   const double error = predicted / published - 1;
   fmt::print("{:<36} predicted {:6.2f} ms  published {:5.1f} ms  {:+.1f} %\n", what, predicted,
@@ -93,9 +93,9 @@ double ExpectNear(const char* what, double predicted, double published, double t
   return std::abs(error);
 }
 
-// With sequence parallelism, norms, dropouts and residuals see an eighth of the rows. In backward,
+// With sequence parallelism, norms, dropouts and residuals have an eighth of the rows. In backward,
 // the gradient's all-reduces run beside the weight gradients; of the gathers, the test counts the
-// two that no product hides. It assumes that overlapped communication costs nothing, which real
+// two that no GEMM hides. It assumes that overlapped communication costs nothing, which real
 // hardware does not achieve.
 TEST(Layer, TakesThePublishedTimes) {
   const double forward = Milliseconds(Layer(Pass::kForward, false)) + 2 * AllReduceMs();

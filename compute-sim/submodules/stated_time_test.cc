@@ -32,7 +32,7 @@ GpuSpec Gpu() {
   return gpu;
 }
 
-TEST(StatedTime, AFixedDurationIsTheTime) {
+TEST(StatedTime, FixedDurationIsTheTime) {
   const SubmoduleTime time = *StatedTime(Fixed(Time::Ps(1234567)), Gpu());
   EXPECT_EQ(time.total, Time::Ps(1234567));
   ASSERT_EQ(time.kernels.size(), 1u);
@@ -47,7 +47,7 @@ TEST(StatedTime, FlopsAndBytesTakeTheRooflineTime) {
   EXPECT_EQ(StatedTime(Counted(0, 8, DataType::kFp64), Gpu())->kernels[0].bound, "memory");
 }
 
-TEST(StatedTime, AnUnknownRateAndAnHourAreErrors) {
+TEST(StatedTime, RefusesAnUnknownRateAndAnHour) {
   EXPECT_EQ(StatedTime(Counted(1, 0, DataType::kFp64), Gpu()).error().ToString(),
             "toy.yaml: error: submodule 'layer2': toy states no fp64 rate");
   EXPECT_EQ(StatedTime(Counted(1e18, 0), Gpu()).error().ToString(),

@@ -9,8 +9,8 @@
 namespace drydock {
 namespace {
 
-// Multiplications, or elements where there are none. Below it, products of some of the extents fit
-// an int64_t.
+// The largest number of multiplications, or of elements if there are none. Below this limit,
+// products of some of the extents fit an int64_t.
 constexpr double kMaxWork = 0x1p62;
 
 double WorkOf(const submodule::Attention& s) {

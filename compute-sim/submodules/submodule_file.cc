@@ -9,7 +9,8 @@
 namespace drydock {
 namespace {
 
-// Kinds that run in one direction only, or do the same work in both: a list need not give a pass.
+// False for kinds that run in one direction only or do the same work in both, so that a list need
+// not give a pass.
 bool HasBackward(const Submodule& s) {
   return !(s.Is<submodule::Optimizer>() || s.Is<submodule::GradientScale>() ||
            s.Is<submodule::GradientNorm>() || s.Is<submodule::Cast>() || s.Is<submodule::Add>() ||

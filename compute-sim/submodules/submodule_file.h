@@ -3,7 +3,8 @@
 //   submodules:
 //     - {name: mla.core, kind: attention, pass: fwd, type: bf16, batch: 1, sequence: 4096, ...}
 //
-// Unless given, `type` is bf16, and the list has the forward and the backward pass.
+// If `type` is missing, it is bf16. If `pass` is missing, the list gets the forward and the
+// backward pass.
 // docs/reference/submodules.md lists the keys.
 #ifndef DRYDOCK_COMPUTE_SIM_SUBMODULES_SUBMODULE_FILE_H_
 #define DRYDOCK_COMPUTE_SIM_SUBMODULES_SUBMODULE_FILE_H_

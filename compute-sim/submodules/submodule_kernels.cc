@@ -9,12 +9,12 @@ using K = KernelKind;
 using List = KernelList;
 
 void ListKernels(const submodule::Linear& s, List* list) {
-  const DataType type = list->product_type;
+  const DataType type = list->gemm_type;
   const bool fp8 = type == DataType::kFp8;
   if (list->forward()) {
     if (fp8 && !s.fp8_input) list->Memory(K::kQuantise, s.rows, s.k);
     list->Add(Gemm(type, s.rows, s.n, s.k));
-    // A fused product adds the bias itself.
+    // A fused GEMM adds the bias itself.
     if (s.bias && !s.fused) list->Memory(K::kBiasAdd, s.rows, s.n);
   }
   if (list->activation_gradient()) {
@@ -33,7 +33,7 @@ void ListKernels(const submodule::Linear& s, List* list) {
 
 namespace {
 
-// The share of the scores that a causal mask cuts off.
+// The share of the scores that a causal mask removes.
 double Masked(const submodule::Attention& s) {
   return s.causal ? 0.5 * static_cast<double>(s.sequence) / static_cast<double>(s.keys()) : 0;
 }
@@ -56,7 +56,7 @@ bool SoftmaxIsFused(const submodule::Attention& s) {
 }
 
 // Megatron's fallback (forward_torch_softmax there): PyTorch's operators, in fp32 over all scores.
-// The mask has one byte a score.
+// The mask has one byte per score.
 void ComposedSoftmax(const submodule::Attention& s, List* list) {
   const int64_t rows = s.batch * s.heads * s.sequence, keys = s.keys();
   constexpr double kMask = 1;
@@ -135,22 +135,22 @@ void ListKernels(const submodule::Attention& s, List* list) {
 
 namespace {
 
-// An unfused RMS norm: one kernel an operator, in fp32, as PyTorch composes it
+// An unfused RMS norm: one kernel per operator, in fp32, as PyTorch composes it
 // (rms_norm_composite in its ATen/native/layer_norm.cpp) and as autograd reverses it. Operands of
-// one number a row do not count as traffic; their kernels count as launches.
+// one number per row do not count as traffic; their kernels count as launches.
 void ComposedRmsNorm(const submodule::Norm& s, List* list) {
   constexpr double kRead = 4;  // a row-reduce in fp32
   const double three_operands = *UsualBytesPerElement(K::kAdd, DataType::kFp32);
   const auto usual = [&](K kind) { list->Memory(kind, s.rows, s.n); };
   const auto fp32 = [&](K kind) { list->Fp32(kind, s.rows, s.n); };
   const auto bytes = [&](K kind, double each) { list->Memory(kind, s.rows, s.n, each); };
-  const auto one_number_a_row = [&] { list->Fp32(K::kElementwise, s.rows, 1); };
+  const auto one_number_per_row = [&] { list->Fp32(K::kElementwise, s.rows, 1); };
   if (list->forward()) {
     usual(K::kCast);
     fp32(K::kElementwise);        // the square
     bytes(K::kRowReduce, kRead);  // the mean of the squares
-    one_number_a_row();           // plus epsilon
-    one_number_a_row();           // the inverse of the root
+    one_number_per_row();         // plus epsilon
+    one_number_per_row();         // the inverse of the root
     fp32(K::kElementwise);        // times the inverse
     fp32(K::kElementwise);        // times the weight
     usual(K::kCast);
@@ -163,7 +163,7 @@ void ComposedRmsNorm(const submodule::Norm& s, List* list) {
   fp32(K::kElementwise);                   // through the inverse of the root
   bytes(K::kElementwise, three_operands);  // to the inverse,
   bytes(K::kRowReduce, kRead);             // over each row
-  one_number_a_row();                      // through the root
+  one_number_per_row();                    // through the root
   fp32(K::kFill);                          // through the mean: every element the same
   fp32(K::kElementwise);                   // through the square
   bytes(K::kElementwise, three_operands);
@@ -188,7 +188,7 @@ void ListKernels(const submodule::Norm& s, List* list) {
 }
 
 // Backward: through the dropout, and the gradient of the bias. The sum of the gradients of branch
-// and residual is a submodule of its own (Add).
+// and residual is a separate submodule (Add).
 void ListKernels(const submodule::BiasDropoutAdd& s, List* list) {
   if (list->forward()) {
     if (s.dropout)

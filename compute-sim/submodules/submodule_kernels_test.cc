@@ -1,5 +1,5 @@
-// "Which kernels does each submodule run, and what do they move?" Extents, arithmetic and bytes by
-// hand; and lists of submodules as people write them.
+// "Which kernels does each submodule run, and what do they move?" The tests compute extents,
+// arithmetic and bytes by hand, and read lists of submodules as users write them.
 #include "compute-sim/submodules/submodule_kernels.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ std::string ErrorOf(const std::string& words) {
   return result.ok() ? "no error" : result.error().message();
 }
 
-TEST(SubmoduleKernels, RouterScoresAreAProductAndASoftmax) {
+TEST(SubmoduleKernels, RouterScoresAreAGemmAndASoftmax) {
   EXPECT_EQ(Listed("kind: router, pass: fwd, rows: 4096, n: 64, k: 2048"),
             "gemm 4096x64x2048 bf16, softmax 4096x64 bf16 6 B each");
   EXPECT_EQ(Listed("kind: router, pass: bwd, rows: 4096, n: 64, k: 2048, accumulate_fp32: true"),
@@ -43,29 +43,29 @@ TEST(SubmoduleKernels, RouterScoresAreAProductAndASoftmax) {
             "gemm-accumulate 64x2048x4096 bf16");
 }
 
-// What passes per element of rows x n, all kernels together.
+// The traffic for each element of rows x n, of all kernels together.
 double BytesPerElement(const std::string& words, double elements) {
   double bytes = 0;
   for (const Kernel& kernel : KernelsOfWords(words)) bytes += kernel.bytes;
   return bytes / elements;
 }
 
-// PyTorch's own RMS norm works in fp32, a kernel an operator: 6 + 8 + 4 + 8 + 8 + 6 bytes and twice
-// a number a row; back, 6 + 8 + 12 + 4 + 8 + 12 + 4 + 4 + 8 + 12 + 12 + 6.
-TEST(SubmoduleKernels, AnRmsNormThatNobodyFusesIsManyKernels) {
-  const std::string norm = "kind: norm, rows: 16384, n: 4096, rms: true", ahead = ", pass: fwd";
+// PyTorch's own RMS norm works in fp32, with one kernel per operator: 6 + 8 + 4 + 8 + 8 + 6 bytes
+// per element and two numbers per row; backward, 6 + 8 + 12 + 4 + 8 + 12 + 4 + 4 + 8 + 12 + 12 + 6.
+TEST(SubmoduleKernels, UnfusedRmsNormRunsManyKernels) {
+  const std::string norm = "kind: norm, rows: 16384, n: 4096, rms: true", forward = ", pass: fwd";
   const double elements = 16384.0 * 4096;
-  EXPECT_EQ(KernelsOfWords(norm + ahead).size(), 8u);
-  EXPECT_DOUBLE_EQ(BytesPerElement(norm + ahead, elements), 40 + 2 * 8 / 4096.0);
+  EXPECT_EQ(KernelsOfWords(norm + forward).size(), 8u);
+  EXPECT_DOUBLE_EQ(BytesPerElement(norm + forward, elements), 40 + 2 * 8 / 4096.0);
   EXPECT_EQ(KernelsOfWords(norm + ", pass: bwd").size(), 13u);
   EXPECT_DOUBLE_EQ(BytesPerElement(norm + ", pass: bwd", elements), 96 + 8 / 4096.0);
-  EXPECT_EQ(Listed(norm + ahead + ", fused: true"), "fused-norm 16384x4096 bf16");
+  EXPECT_EQ(Listed(norm + forward + ", fused: true"), "fused-norm 16384x4096 bf16");
   EXPECT_EQ(Listed("kind: norm, rows: 8192, n: 4096, pass: fwd"), "layer-norm 8192x4096 bf16");
 }
 
-// Two heads of one sequence are not the fours that Megatron's fused softmax takes: five operators
-// in fp32 each way instead of one.
-TEST(SubmoduleKernels, ASoftmaxOfHeadsThatAreNoFoursIsManyKernels) {
+// Megatron's fused softmax takes four heads at a time. For two heads of one sequence, five
+// operators in fp32 run in each direction instead of one.
+TEST(SubmoduleKernels, SoftmaxOfTwoHeadsRunsManyKernels) {
   const std::string scores = "kind: attention, type: fp16, sequence: 64, head_dim: 16, heads: 2, ";
   EXPECT_EQ(Listed(scores + "kv_heads: 2, batch: 2, causal: true, pass: fwd"),
             "batched-gemm 4x64x64x16 fp16, causal-softmax 256x64 fp16, "
@@ -83,7 +83,7 @@ TEST(SubmoduleKernels, ASoftmaxOfHeadsThatAreNoFoursIsManyKernels) {
   EXPECT_DOUBLE_EQ(bytes / (2 * 64 * 64), 6 + 12 + 9 + 8 + 6);
 }
 
-TEST(SubmoduleKernels, TopKReadsAllScoresAndWritesThoseItPicked) {
+TEST(SubmoduleKernels, TopKReadsAllScoresAndWritesThePicks) {
   const auto kernels = KernelsOfWords("kind: top-k, pass: fwd, rows: 1000, n: 64, top_k: 8");
   ASSERT_EQ(kernels.size(), 3u);
   EXPECT_EQ(kernels[0].bytes, 1000 * (64 * 2 + 8 * (2 + 8)));
@@ -91,8 +91,9 @@ TEST(SubmoduleKernels, TopKReadsAllScoresAndWritesThoseItPicked) {
   EXPECT_EQ(kernels[2].bytes, 1000 * 8 * 13);
 }
 
-// A token is read once and written as often as it was picked; on the way back the reverse.
-TEST(SubmoduleKernels, PermutationsMoveTokensOnceAndTheirCopies) {
+// The permutation reads a token once and writes it once for each pick; the backward pass does the
+// reverse.
+TEST(SubmoduleKernels, PermutationsMoveTokensOnceAndTheirCopiesTopKTimes) {
   const double token = 7168 * 2;
   const auto there = KernelsOfWords("kind: permute, rows: 100, n: 7168, experts: 32, top_k: 4");
   ASSERT_EQ(there.size(), 4u);  // two maps and the copy; backward
@@ -105,7 +106,8 @@ TEST(SubmoduleKernels, PermutationsMoveTokensOnceAndTheirCopies) {
   EXPECT_DOUBLE_EQ(back[1].bytes, 100 * (1 + 2 * 4) * token);  // results are read once more
 }
 
-// Operands that come in fp8 are not quantised again, but turned for the weight's gradient.
+// Operands that arrive in fp8 are not quantised again, but transposed for the gradient of the
+// weight.
 TEST(SubmoduleKernels, OperandsInFp8) {
   const std::string words = "kind: linear, type: fp8, rows: 16, n: 32, k: 64";
   EXPECT_EQ(
@@ -123,8 +125,9 @@ TEST(SubmoduleKernels, OperandsInFp8) {
             16 * 32 * 3);
 }
 
-// Into fp32, 8 B a result are read and written; into 16 bits 4 B; into none, 2 B are written.
-TEST(SubmoduleKernels, AWeightsGradientIsReadAndWrittenWhereItIsAddedInto) {
+// A GEMM that adds into fp32 reads and writes 8 B for each result; into 16 bits, 4 B. A GEMM
+// that adds into nothing writes 2 B.
+TEST(SubmoduleKernels, AccumulatedGradientsAreReadAndWritten) {
   const std::string words = "kind: linear, pass: wgrad, rows: 16, n: 32, k: 64";
   const auto result_bytes = [&](const std::string& more) {
     return KernelsOfWords(words + more)[0].bytes - 2 * 16 * (32 + 64);
@@ -141,8 +144,8 @@ TEST(SubmoduleKernels, AWeightsGradientIsReadAndWrittenWhereItIsAddedInto) {
             "grouped-gemm-accumulate 4x32x64x16 bf16 into 16 bits");
 }
 
-// In the main loop alone, so that a launch and the results take what they took; measured rows are
-// of plain sums.
+// Promotion lengthens the main loop only, so launch and results take the same time. Measured rows
+// are of plain sums.
 TEST(SubmoduleKernels, PromotedSumsTakeLongerOnHopperInFp8) {
   const GpuData h100 = ShippedGpuData("h100-sxm-80g", kSustained);
   Kernel kernel = Gemm(DataType::kFp8, 4096, 12288, 12288);
@@ -157,7 +160,7 @@ TEST(SubmoduleKernels, PromotedSumsTakeLongerOnHopperInFp8) {
   EXPECT_EQ(blackwell, PredictCalibrated(b200, kernel)->us);
 }
 
-TEST(SubmoduleKernels, ASumReadsEachOfItsOperandsOnce) {
+TEST(SubmoduleKernels, SumReadsEachOperandOnce) {
   EXPECT_EQ(KernelsOfWords("kind: add, rows: 8, n: 16")[0].bytes, 8 * 16 * 3 * 2);
   EXPECT_EQ(KernelsOfWords("kind: add, rows: 8, n: 16, top_k: 4")[0].bytes, 8 * 16 * 5 * 2);
 }
@@ -194,8 +197,8 @@ TEST(SubmoduleKernels, LatentAttentionHasNarrowerValues) {
   EXPECT_EQ(kernels[0].bytes, 2.0 * 4096 * 16 * 2 * (192 + 128));
 }
 
-// A rank's queries against all keys, half of them masked for its last part only: what the slices
-// of a context-parallel ring do in turn is what one kernel over all keys does.
+// A rank's queries see all keys, with a mask on its last part only. The slices of a
+// context-parallel ring together compute as much as one kernel over all keys.
 TEST(SubmoduleKernels, ContextParallelSlicesAddUpToTheWhole) {
   const std::string words =
       "kind: attention, pass: fwd, batch: 1, sequence: 1024, heads: 8, kv_heads: 8, head_dim: 128, "
@@ -213,7 +216,7 @@ TEST(SubmoduleKernels, ContextParallelSlicesAddUpToTheWhole) {
   EXPECT_NEAR(us(", kv_sequence: 8192") / us(", kv_sequence: 4096"), 2, 0.15);
 }
 
-TEST(SubmoduleKernels, UnfusedSlicesUseTheKeysTheySee) {
+TEST(SubmoduleKernels, UnfusedSlicesUseTheKeysOfTheSlice) {
   EXPECT_EQ(
       Listed("kind: attention, pass: fwd, batch: 2, sequence: 64, kv_sequence: 256, heads: 4, "
              "kv_heads: 4, head_dim: 32"),
@@ -221,7 +224,7 @@ TEST(SubmoduleKernels, UnfusedSlicesUseTheKeysTheySee) {
       "copy 128x128 bf16");
 }
 
-TEST(SubmoduleFile, WithoutAPassItIsForwardAndBackward) {
+TEST(SubmoduleFile, WithoutAPassTheListHasForwardAndBackward) {
   const auto both = ParseSubmoduleWords("kind: norm, name: final, rows: 8, n: 4").value();
   ASSERT_EQ(both.size(), 2u);
   EXPECT_EQ(both[0].pass, Pass::kForward);
@@ -248,8 +251,8 @@ TEST(SubmoduleFile, MistakesAreNamed) {
   EXPECT_EQ(result.error().diagnostics()[1].location.line, 3);
 }
 
-// Their products would be no integers any more, or no time.
-TEST(SubmoduleFile, ExtentsTooLargeTogetherAreRefusedAtTheirLine) {
+// The products of these extents overflow an integer, or the time.
+TEST(SubmoduleFile, RefusesExtentsWithATooLargeProductAtTheirLine) {
   const auto result = ParseSubmodules(
       "submodules:\n  - {kind: norm, rows: 8, n: 4}\n  - {kind: attention, batch: 4194304, "
       "sequence: 4194304, heads: 4194304, kv_heads: 4194304, head_dim: 4194304}\n"

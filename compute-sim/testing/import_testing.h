@@ -19,7 +19,7 @@ class ImportTest : public ::testing::Test {
     EXPECT_TRUE(WriteFileAtomically(path, text).ok());
     return path;
   }
-  // "gemm 8x16x32 bf16 1500", a line a row.
+  // "gemm 8x16x32 bf16 1500", one line for each row.
   static std::string Rows(const ImportedTimes& times) {
     std::string text;
     for (const ImportedTimes::Row& row : times.rows) {

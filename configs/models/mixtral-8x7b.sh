@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The run of mixtral-8x7b.yaml as a Megatron-LM launch script: what --megatron-args reads.
+# The run of mixtral-8x7b.yaml as a Megatron-LM launch script for --megatron-args.
 # workload-gen --megatron-args configs/models/mixtral-8x7b.sh configs/clusters/dgx-h100-8.topo
 set -eu
 export CUDA_DEVICE_MAX_CONNECTIONS=1
@@ -60,5 +60,5 @@ TRAINING="
   --$PRECISION
 "
 
-# shellcheck disable=SC2086  # words of their own
+# shellcheck disable=SC2086  # the variables expand to several words
 torchrun "${LAUNCH[@]}" pretrain_gpt.py "${MODEL[@]}" "${EXPERTS[@]}" "${LAYOUT[@]}" $TRAINING

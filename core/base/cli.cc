@@ -72,7 +72,7 @@ void HandleSignals() {
 }
 
 // If a standard stream is closed, the next file that the tool opens gets its number, and messages
-// would go into an artefact. The stand-in for stdout is read-only: a lost answer stays an error.
+// would go into an artefact. The replacement for stdout is read-only, so writing to it still fails.
 void OccupyClosedStreams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(stream, F_GETFD) != -1) continue;
@@ -94,18 +94,18 @@ void AddCommonFlags(const ToolInfo& info, CommonOptions* common, CLI::App* app) 
     app->add_flag("--if-changed", common->if_changed,
                   "Do nothing if inputs, options and program are those of the last run");
   }
-  app->add_flag("--stats", common->stats, "Print where the tool's own time and memory went");
-  app->add_flag("-v,--verbose", common->verbose, "Say more");
-  app->add_flag("-q,--quiet", common->quiet, "Say only what went wrong");
+  app->add_flag("--stats", common->stats, "Print the tool's own time and memory");
+  app->add_flag("-v,--verbose", common->verbose, "Print more messages");
+  app->add_flag("-q,--quiet", common->quiet, "Print errors only");
 }
 
-// The command that the command line names, or the tool itself.
-const CLI::App& Given(const CLI::App& app) {
+// Returns the command that the command line names, or the tool itself.
+const CLI::App& NamedCommand(const CLI::App& app) {
   const std::vector<CLI::App*> commands = app.get_subcommands();
   return commands.empty() ? app : *commands.front();
 }
 
-// The flag of the app that is nearest to the first unknown one.
+// Returns "; did you mean '--flag'?" for the first unknown flag, or "" if no flag is near.
 std::string SuggestFlag(const CLI::App& app, int argc, char** argv) {
   std::vector<std::string> flags;
   for (const CLI::Option* option : app.get_options()) {
@@ -146,7 +146,7 @@ class Tool {
   Tool(const CommandMaker& make, const std::vector<CommandMaker>& make_commands)
       : main_(make()), app_(main_->info().summary, main_->info().name) {
     app_.set_version_flag("--version", fmt::format("{} {}", info().name, kDrydockVersion));
-    app_.require_subcommand(0, 1);  // a second command's name is a word
+    app_.require_subcommand(0, 1);  // the name of a second command is an argument
     for (const CommandMaker& make_command : make_commands) Add(make_command());
     main_->Declare(&app_, common_);
     AddCommonFlags(info(), &common_, &app_);
@@ -155,7 +155,7 @@ class Tool {
   const ToolInfo& info() const { return main_->info(); }
   const CommonOptions& common() const { return common_; }
 
-  // Returns the exit status if the tool is to end now.
+  // Returns the exit status if the tool has to end before Run.
   std::optional<int> Parse(int argc, char** argv) {
     try {
       app_.parse(argc, argv);
@@ -163,10 +163,10 @@ class Tool {
       app_.exit(e);
       return FinishOutput(info());
     } catch (const CLI::ParseError& e) {
-      const CLI::App& given = Given(app_);
-      const std::string command = &given == &app_ ? "" : " " + given.get_name();
+      const CLI::App& named = NamedCommand(app_);
+      const std::string command = &named == &app_ ? "" : " " + named.get_name();
       Say(fmt::format("{0}: error: {1}{2}\n{0}: see {0}{3} --help\n", info().name, e.what(),
-                      SuggestFlag(given, argc, argv), command));
+                      SuggestFlag(named, argc, argv), command));
       return kExitUsage;
     }
     return std::nullopt;
@@ -208,7 +208,7 @@ int RunTool(int argc, char** argv, const CommandMaker& make,
   try {
     status = tool.Run();
   } catch (const std::exception& e) {
-    // {fmt} throws when a print fails: the disk is full or the reader has left.
+    // {fmt} throws when a print fails, because the disk is full or the pipe is closed.
     if (std::ferror(stdout) != 0) return FinishOutput(info);
     std::fputs(fmt::format("{}: internal error: {}\n", info.name, e.what()).c_str(), stderr);
     RemoveUnfinishedFiles();
@@ -227,7 +227,7 @@ void CheckOptions(CLI::App* app, std::function<Status()> check) {
   app->callback([app, check = std::move(check)] {
     if (!app->get_subcommands().empty()) return;
     const Status status = check();
-    // Tool::Parse catches it together with CLI11's own errors.
+    // Tool::Parse catches this error together with CLI11's own errors.
     if (!status.ok()) throw CLI::ValidationError(status.error().message());
   });
 }

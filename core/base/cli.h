@@ -50,7 +50,7 @@ class Command {
   ToolInfo info_;
 };
 
-// The command whose flags are `Options` and whose methods are these functions.
+// Returns a command that fills an `Options` from its flags and calls these functions.
 template <typename Options>
 std::unique_ptr<Command> MakeCommand(const ToolInfo& info,
                                      void (*declare)(CLI::App*, Options*, const CommonOptions&),
@@ -74,24 +74,25 @@ std::unique_ptr<Command> MakeCommand(const ToolInfo& info,
 
 using CommandMaker = std::function<std::unique_ptr<Command>()>;
 
-// The main() of a tool. Runs the one of `commands` that the command line names, else `tool`.
-// Returns the exit status.
+// The main() of a tool. Runs the command that the command line names, or `tool` if it names none of
+// `commands`. Returns the exit status.
 int RunTool(int argc, char** argv, const CommandMaker& tool,
             const std::vector<CommandMaker>& commands = {});
 
 // For Declare: after parsing, `check` examines the values of the flags; its error is wrong usage.
-// Use it for mistakes that no input file can make right. At most once for each command; that of the
-// main command does not run when another command is given.
+// Use it for mistakes that do not depend on the content of input files. Call it at most once for
+// each command. The check of the main command does not run if the command line names another
+// command.
 void CheckOptions(CLI::App* app, std::function<Status()> check);
-// For CheckOptions: the error of an option that only some runs require.
+// Returns the error of a missing option that only some runs require. For CheckOptions.
 Error MissingOption(const std::string& option);
-// CheckOptions for a single such option.
+// Calls CheckOptions for a single such option.
 void RequireIf(CLI::App* app, const std::string& option, std::function<bool()> is_missing);
 
 // Prints `text` on stderr. A failure to print is ignored, as the tool's answer does not depend on
 // the text.
 void Say(const std::string& text);
-// Makes Say print nothing from now on. For a process of an MPI run whose first process speaks.
+// Makes Say print nothing from now on. For MPI runs, in which only the first process prints.
 void SayNothing();
 
 // On an interrupt, the tool prints "NAME: interrupted: " and the text that `words` writes, then

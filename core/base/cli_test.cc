@@ -38,7 +38,7 @@ CommandMaker Mill(const DeclareFlags& declare, const Body& body) {
   return [=] { return std::make_unique<LambdaCommand>(kInfo, declare, body); };
 }
 
-// A mill without flags or words.
+// Runs a mill without flags and arguments.
 int RunBareMill(const Body& body) {
   char name[] = "mill";
   char* argv[] = {name, nullptr};
@@ -50,7 +50,7 @@ struct Outcome {
   std::string out, err;
 };
 
-// Runs a tool with these words and returns its exit status and what it printed.
+// Runs a tool with these arguments. Returns its exit status and what it printed.
 Outcome RunWith(std::vector<std::string> words, const CommandMaker& tool,
                 const std::vector<CommandMaker>& commands = {}) {
   words.insert(words.begin(), "mill");
@@ -88,7 +88,7 @@ TEST(RunToolTest, HelpNamesFlagsFilesExampleAndExitStatus) {
   EXPECT_EQ(RunMill({"--version"}).out.substr(0, 5), "mill ");
 }
 
-TEST(RunToolTest, WrongUsage) {
+TEST(RunToolTest, AnUnknownFlagIsWrongUsage) {
   const Outcome outcome = RunMill({"--ouput", "x"});
   EXPECT_EQ(outcome.exit, 2);
   EXPECT_EQ(outcome.out, "");
@@ -135,7 +135,7 @@ int ExitAfter(int signal, const TemporaryDirectory& dir) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-TEST(InterruptTest, LeavesNothingUnfinished) {
+TEST(InterruptTest, RemovesUnfinishedFiles) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGINT, SIGTERM}) {
     const TemporaryDirectory dir;
     EXPECT_EQ(ExitAfter(signal, dir), 130);
@@ -143,7 +143,7 @@ TEST(InterruptTest, LeavesNothingUnfinished) {
   }
 }
 
-TEST(InterruptTest, TellsHowFarItGot) {
+TEST(InterruptTest, PrintsTheProgress) {
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
   const pid_t child = ::fork();
@@ -173,7 +173,7 @@ TEST(InterruptTest, TellsHowFarItGot) {
   EXPECT_EQ(said, "ready\nmill: interrupted: 7\n");
 }
 
-TEST(InterruptTest, ABrokenInvariantLeavesNothingEither) {
+TEST(InterruptTest, AFailedCheckRemovesUnfinishedFiles) {
   const TemporaryDirectory dir;
   EXPECT_EXIT(
       {
@@ -184,7 +184,8 @@ TEST(InterruptTest, ABrokenInvariantLeavesNothingEither) {
   EXPECT_EQ(dir.List(), std::vector<std::string>());
 }
 
-// The exit status of a tool that prints `lines` lines after `spoil` dealt with its streams.
+// Runs a tool that prints `lines` lines, after `spoil` has changed its streams. Returns the exit
+// status.
 int ExitWithStreams(const std::function<void()>& spoil, int lines) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -236,7 +237,7 @@ TEST(RunToolTest, ClosedStreamsAreNotTakenForArtefacts) {
   EXPECT_EQ(*ReadFile(path), "");
 }
 
-TEST(RunToolTest, WhatOnlySomeRunsNeed) {
+TEST(RunToolTest, RequireIfReportsAMissingOption) {
   for (const bool missing : {true, false}) {
     const auto declare = [missing](CLI::App* app) {
       RequireIf(app, "CORN", [missing] { return missing; });
@@ -281,7 +282,7 @@ Outcome RunWithCommand(const std::vector<std::string>& words) {
                  {[] { return MakeCommand(kSift, DeclareSift, Sift); }});
 }
 
-TEST(RunToolTest, CommandsHaveOptionsAndHelpOfTheirOwn) {
+TEST(RunToolTest, CommandsHaveSeparateOptionsAndHelp) {
   EXPECT_EQ(RunWithCommand({"wheat"}).out, "ground");
   EXPECT_EQ(RunWithCommand({"sift", "--grade", "fine", "-v"}).out, "sifted loudly");
   const Outcome help = RunWithCommand({"sift", "--help"});

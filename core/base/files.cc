@@ -61,7 +61,8 @@ Status WriteAll(int fd, std::string_view content, const std::string& path) {
   return OkStatus();
 }
 
-// Creates `path`. An older file there is a leftover or a trap, so it is removed first.
+// Writes the file `path`; errors name it `shown`. With O_EXCL, removes an existing file first: it
+// may be a leftover, or a link to another file.
 Status WriteWhole(const std::string& path, const std::string& shown, std::string_view content,
                   int flags = O_CREAT | O_EXCL) {
   if ((flags & O_EXCL) != 0) ::unlink(path.c_str());
@@ -73,19 +74,19 @@ Status WriteWhole(const std::string& path, const std::string& shown, std::string
 }
 
 // Returns a path that no other write, of this process or another, uses.
-std::string TemporaryNeighbour(const std::string& path) {
+std::string TemporaryPathFor(const std::string& path) {
   static std::atomic<int> count{0};
   return fmt::format("{}.tmp-{}-{}", path, ::getpid(), ++count);
 }
 
 // Returns the file that a write to `path` changes: the target of symbolic links, if it exists.
-std::string BehindLinks(const std::string& path) {
+std::string TargetOfLinks(const std::string& path) {
   std::error_code error;
   const std::filesystem::path target = std::filesystem::canonical(path, error);
   return error ? path : target.string();
 }
 
-// Makes only async-signal-safe calls; readdir is not one, as it allocates. Closes `dir`.
+// Makes only async-signal-safe calls: no readdir, because it allocates. Closes `dir`.
 void RemoveContent(int dir) {
   struct Entry {  // struct linux_dirent64, getdents64(2)
     uint64_t inode;
@@ -161,13 +162,13 @@ Result<std::string> ReadFile(const std::string& path) {
 }
 
 Status WriteFileAtomically(const std::string& path, std::string_view content) {
-  const std::string target = BehindLinks(path);
+  const std::string target = TargetOfLinks(path);
   struct stat info = {};
   if (::stat(target.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
     if (S_ISDIR(info.st_mode)) return SystemError("write", path, EISDIR);
     return WriteWhole(target, path, content, 0);  // write into a pipe or device
   }
-  const std::string temporary = TemporaryNeighbour(target);
+  const std::string temporary = TemporaryPathFor(target);
   RegisterUnfinished(temporary, false);
   Status status = WriteWhole(temporary, path, content);
   if (status.ok() && ::rename(temporary.c_str(), target.c_str()) != 0) {
@@ -179,7 +180,7 @@ Status WriteFileAtomically(const std::string& path, std::string_view content) {
 }
 
 Result<StagedDirectory> StagedDirectory::Create(const std::string& target) {
-  std::string path = TemporaryNeighbour(target);
+  std::string path = TemporaryPathFor(target);
   RegisterUnfinished(path, true);
   if (::mkdir(path.c_str(), 0755) == 0) return StagedDirectory(target, std::move(path));
   const int code = errno;
@@ -261,7 +262,7 @@ void RemoveUnfinishedFiles() {
   for (UnfinishedSlot& slot : g_unfinished) {
     if (!slot.used) continue;
     if (slot.directory) {
-      // Another thread may still be adding files to it.
+      // Another thread may still be adding files to the directory.
       for (int attempt = 0; attempt < 10; ++attempt) {
         RemoveDirectoryContent(slot.path);
         if (::rmdir(slot.path) == 0 || errno != ENOTEMPTY) break;

@@ -18,9 +18,9 @@ Result<std::string> ReadFile(const std::string& path);
 Status WriteFileAtomically(const std::string& path, std::string_view content);
 
 // A directory that appears at `target` as a whole: create files under path(), then call Commit().
-// Commit exchanges an older directory for the new one in one step and removes the older one; if the
-// file system cannot exchange, there is a moment with neither. The destructor removes a directory
-// that is not committed.
+// Commit replaces an older directory by the new one in one step and removes the older one. If the
+// file system cannot exchange directories, `target` is absent for a moment. The destructor removes
+// a directory that is not committed.
 class StagedDirectory {
  public:
   static Result<StagedDirectory> Create(const std::string& target);

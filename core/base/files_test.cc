@@ -46,7 +46,7 @@ TEST(PathTest, NamesAndFolders) {
   EXPECT_EQ(DirectoryOf("/"), "/");
 }
 
-TEST(ReadFileTest, WhatIsNoFile) {
+TEST(ReadFileTest, RefusesWhatCannotBeReadWhole) {
   const TemporaryDirectory dir;
   EXPECT_EQ(ErrorText(ReadFile(dir / "none")),
             dir / "none" + ": error: cannot read: No such file or directory");
@@ -66,7 +66,7 @@ TEST(WriteFileTest, ReplacesWholeFiles) {
   EXPECT_EQ(dir.List(), List({"f"}));
 }
 
-TEST(WriteFileTest, FailuresLeaveWhatWasThere) {
+TEST(WriteFileTest, FailuresChangeNothing) {
   const TemporaryDirectory dir;
   ASSERT_TRUE(MakeDirectories(dir / "folder").ok());
   EXPECT_EQ(ErrorText(WriteFileAtomically(dir / "folder", "x")),
@@ -104,7 +104,7 @@ TEST(WriteFileTest, LinksAreFollowed) {
   EXPECT_TRUE(std::filesystem::is_symlink(dir / "link"));
 }
 
-TEST(WriteFileTest, ThreadsThatWriteOneFileLeaveOneOfTheirs) {
+TEST(WriteFileTest, ConcurrentWritesLeaveOneWholeFile) {
   const TemporaryDirectory dir;
   std::vector<std::thread> threads;
   for (const char letter : {'a', 'b', 'c', 'd'}) {
@@ -135,7 +135,7 @@ class SmallDisk {
   bool mounted_ = false;
 };
 
-TEST(FullDiskTest, AFileIsWholeOrNotThere) {
+TEST(FullDiskTest, WritesAWholeFileOrNone) {
   const SmallDisk disk;
   if (!disk.mounted()) GTEST_SKIP() << "may not mount a small disk";
   const std::string path = disk.dir() / "f";
@@ -146,7 +146,7 @@ TEST(FullDiskTest, AFileIsWholeOrNotThere) {
   EXPECT_EQ(disk.dir().List(), List({"f"}));
 }
 
-TEST(FullDiskTest, AFolderIsWholeOrNotThere) {
+TEST(FullDiskTest, WritesAWholeFolderOrNone) {
   const SmallDisk disk;
   if (!disk.mounted()) GTEST_SKIP() << "may not mount a small disk";
   const std::string target = disk.dir() / "out";
@@ -160,8 +160,8 @@ TEST(FullDiskTest, AFolderIsWholeOrNotThere) {
   EXPECT_EQ(disk.dir().List(), List());
 }
 
-// The same without a mount: the shell's limit on the size of a file.
-TEST(FullDiskTest, AFileBeyondTheLimitIsNotThere) {
+// The same without a mount, by a limit on the size of files.
+TEST(FullDiskTest, RemovesAFileAboveTheSizeLimit) {
   const TemporaryDirectory dir;
   const pid_t child = ::fork();
   if (child == 0) {
@@ -177,7 +177,7 @@ TEST(FullDiskTest, AFileBeyondTheLimitIsNotThere) {
   EXPECT_EQ(dir.List(), List());
 }
 
-TEST(StagedDirectoryTest, AppearsAtOnceAndReplacesTheOldOne) {
+TEST(StagedDirectoryTest, ReplacesAnOlderDirectoryAsAWhole) {
   const TemporaryDirectory dir;
   for (const char* version : {"one", "two", "three"}) {
     Result<StagedDirectory> staged = StagedDirectory::Create(dir / "out");
@@ -190,7 +190,7 @@ TEST(StagedDirectoryTest, AppearsAtOnceAndReplacesTheOldOne) {
   EXPECT_FALSE(FileExists(dir / "out/one"));
 }
 
-TEST(StagedDirectoryTest, UncommittedLeavesNothing) {
+TEST(StagedDirectoryTest, IsRemovedIfNotCommitted) {
   const TemporaryDirectory dir;
   {
     Result<StagedDirectory> staged = StagedDirectory::Create(dir / "out");

@@ -7,7 +7,7 @@
 namespace drydock {
 namespace {
 
-class Alone final : public Processes {
+class SingleProcess final : public Processes {
  public:
   int index() const override { return 0; }
   int count() const override { return 1; }
@@ -54,8 +54,8 @@ Status Processes::Agree(const Status& own) {
 }
 
 Processes& OneProcess() {
-  static Alone alone;
-  return alone;
+  static SingleProcess process;
+  return process;
 }
 
 }  // namespace drydock

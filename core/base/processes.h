@@ -23,15 +23,16 @@ class Processes {
   virtual int count_here() const = 0;
   bool first() const { return index() == 0; }
 
-  // Returns the `own` of every process, by index. For small texts.
+  // Returns the text `own` of every process, by index. For short texts.
   virtual std::vector<std::string> GatherAll(const std::string& own) = 0;
-  // The same on the first process, for texts of any size. The others get an empty list.
+  // Does the same for texts of any size, on the first process. The others get an empty list.
   virtual std::vector<std::string> GatherAtFirst(std::string own) = 0;
-  // Sends out[p] to each other process p and sets in[p] to the text that p has sent here.
+  // Sends out[p] to each other process p and sets in[p] to the text that p sends to this process.
   // REQUIRES: both have an entry for each process; the entry of this process is not used.
   virtual void Exchange(const std::vector<std::string>& out, std::vector<std::string>* in) = 0;
 
-  // Returns the same status on all processes: the error of the lowest index, OK if there is none.
+  // Returns the same status on all processes: OK if `own` is OK on all of them, else the error of
+  // the process with the lowest index.
   Status Agree(const Status& own);
 };
 

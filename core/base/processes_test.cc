@@ -7,8 +7,8 @@
 namespace drydock {
 namespace {
 
-// The second of three processes; what the other two give is up to the test.
-class Second : public Processes {
+// The second of three processes. The other two give the same text if `repeats`, else an empty one.
+class SecondOfThree : public Processes {
  public:
   int index() const override { return 1; }
   int count() const override { return 3; }
@@ -23,18 +23,18 @@ class Second : public Processes {
   bool repeats = false;
 };
 
-TEST(Processes, AnErrorOfOneIsAnErrorOfAllWithItsPlaces) {
-  Second processes;
+TEST(Processes, AgreeReturnsTheErrorOfOneWithItsLocations) {
+  SecondOfThree processes;
   const Error error({{"no unit", {"a.topo", 3, 7}, "rate: 5"}, {"no such key", {"a.topo"}, ""}});
   const Status agreed = processes.Agree(error);
   ASSERT_FALSE(agreed.ok());
   EXPECT_EQ(agreed.error().ToString(), error.ToString());
   processes.repeats = true;
-  EXPECT_EQ(processes.Agree(error).error().ToString(), error.ToString()) << "said once";
+  EXPECT_EQ(processes.Agree(error).error().ToString(), error.ToString()) << "reported once";
   EXPECT_TRUE(processes.Agree(OkStatus()).ok());
 }
 
-TEST(Processes, OneProcessIsFirstAndAlone) {
+TEST(Processes, OneProcessIsTheFirstAndOnly) {
   Processes& alone = OneProcess();
   EXPECT_TRUE(alone.first());
   EXPECT_EQ(alone.count(), 1);
@@ -43,7 +43,7 @@ TEST(Processes, OneProcessIsFirstAndAlone) {
   EXPECT_EQ(alone.Agree(Error("wrong")).error().message(), "wrong");
 }
 
-TEST(Parcel, ValuesComeOutAsTheyWentIn) {
+TEST(Parcel, UnpacksWhatWasPacked) {
   std::string parcel;
   Pack(int64_t{-5}, &parcel);
   Pack(std::vector<uint16_t>{1, 2, 3}, &parcel);
@@ -63,7 +63,7 @@ TEST(Parcel, ValuesComeOutAsTheyWentIn) {
   EXPECT_TRUE(unpacker.empty());
 }
 
-TEST(ParcelDeathTest, AParcelThatEndsTooSoonIsOurMistake) {
+TEST(ParcelDeathTest, ATruncatedParcelFailsACheck) {
   std::string parcel;
   Pack(uint64_t{1000}, &parcel);
   Unpacker unpacker(parcel);

@@ -13,7 +13,7 @@ Error At(int line, int column, std::string source) {
   return Error("no", {"f.yaml", line, column}, std::move(source));
 }
 
-TEST(DiagnosticTest, SaysWhatIsKnownOfThePlace) {
+TEST(DiagnosticTest, ShowsTheKnownPartsOfTheLocation) {
   EXPECT_EQ(Error("no").ToString(), "error: no");
   EXPECT_EQ(Error("no", {"f.yaml", 0, 0}).ToString(), "f.yaml: error: no");
   EXPECT_EQ(Error("no", {"f.yaml", 3, 0}).ToString(), "f.yaml:3: error: no");
@@ -37,10 +37,10 @@ TEST(DiagnosticTest, TheCaretStandsUnderTheColumn) {
             "f.yaml:2:7: error: no\n"
             "  key: 5\n"
             "        ^")
-      << "behind the end, where something is missing";
+      << "after the end of the line, where something is missing";
 }
 
-TEST(DiagnosticTest, TabsAboveAreTabsBelow) {
+TEST(DiagnosticTest, TheLineOfTheCaretKeepsTabs) {
   EXPECT_EQ(At(1, 4, "\ta\tbad").ToString(),
             "f.yaml:1:4: error: no\n"
             "  \ta\tbad\n"
@@ -54,7 +54,7 @@ TEST(DiagnosticTest, LettersOfSeveralBytesAreOneColumn) {
             "          ^");
 }
 
-TEST(DiagnosticTest, OfALongLineTheInterestingPartIsShown) {
+TEST(DiagnosticTest, LongLinesAreCutAroundTheColumn) {
   const std::string line = std::string(200, 'a') + "X" + std::string(200, 'b');
   EXPECT_EQ(At(1, 201, line).ToString(),
             "f.yaml:1:201: error: no\n"
@@ -72,13 +72,13 @@ TEST(DiagnosticTest, OfALongLineTheInterestingPartIsShown) {
 }
 
 TEST(DiagnosticTest, ControlCharactersDoNotReachTheTerminal) {
-  EXPECT_EQ(Error("'\x1b[2J' is no \x7f", {"f", 1, 2}, "a\x1b[2Jb").ToString(),
-            "f:1:2: error: '?[2J' is no ?\n"
+  EXPECT_EQ(Error("'\x1b[2J' is not \x7f", {"f", 1, 2}, "a\x1b[2Jb").ToString(),
+            "f:1:2: error: '?[2J' is not ?\n"
             "  a?[2Jb\n"
             "   ^");
 }
 
-TEST(DiagnosticTest, SeveralStandOneBelowTheOther) {
+TEST(DiagnosticTest, EachDiagnosticHasItsOwnLine) {
   const Error error(std::vector<Diagnostic>{{"one", {"f", 1, 0}, {}}, {"two", {"f", 2, 0}, {}}});
   EXPECT_EQ(error.ToString(), "f:1: error: one\nf:2: error: two");
   EXPECT_EQ(error.message(), "one");

@@ -33,8 +33,8 @@ size_t EditDistance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-// Returns true if `candidate` begins with `word`. Words of one or two letters match too much, so
-// they never do.
+// Returns true if `candidate` begins with `word` and `word` has at least three letters: too many
+// candidates begin with a shorter word.
 bool BeginsWith(std::string_view candidate, std::string_view word) {
   if (word.size() < 3 || word.size() > candidate.size()) return false;
   return std::equal(word.begin(), word.end(), candidate.begin(),

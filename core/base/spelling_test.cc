@@ -11,22 +11,22 @@ TEST(SpellingTest, NearestIsTheFewestEditsAway) {
   EXPECT_EQ(Nearest("layer", {"heads", "layers", "player"}), "layers");
   EXPECT_EQ(Nearest("LAYERS", {"layers"}), "layers") << "case does not count";
   EXPECT_EQ(Nearest("bandwith", {"latency", "bandwidth"}), "bandwidth");
-  EXPECT_EQ(Nearest("ab", {"xb", "ax"}), "xb") << "ties go to the earlier";
+  EXPECT_EQ(Nearest("ab", {"xb", "ax"}), "xb") << "of equal distances the first";
 }
 
-TEST(SpellingTest, FarAwayIsNotNear) {
+TEST(SpellingTest, DistantWordsAreNotSuggested) {
   EXPECT_EQ(Nearest("quantum", {"layers", "heads"}), "");
   EXPECT_EQ(Nearest("xyz", {}), "");
   EXPECT_EQ(Nearest("zz", {"ab"}), "") << "nothing in common";
   EXPECT_EQ(Nearest("abcdef", {"abcxyz"}), "") << "half of it differs";
 }
 
-TEST(SpellingTest, TheBeginningOfANameIsNear) {
+TEST(SpellingTest, PrefersANameThatBeginsWithTheWord) {
   EXPECT_EQ(Nearest("a100", {"h100", "a100-pcie-80g", "a100-sxm-80g"}), "a100-pcie-80g");
-  EXPECT_EQ(Nearest("h1", {"h100-sxm-80g"}), "") << "two letters begin too much";
+  EXPECT_EQ(Nearest("h1", {"h100-sxm-80g"}), "") << "too many names begin with two letters";
 }
 
-TEST(SpellingTest, Sentences) {
+TEST(SpellingTest, FormatsSuggestionsAndLists) {
   EXPECT_EQ(DidYouMean("layer", {"layers"}), "; did you mean 'layers'?");
   EXPECT_EQ(DidYouMean("quantum", {"layers"}), "");
   EXPECT_EQ(Join({"a", "b", "c"}), "a, b, c");
@@ -35,7 +35,7 @@ TEST(SpellingTest, Sentences) {
 }
 
 // A file that is not a configuration can contain words of megabytes. They must not take minutes.
-TEST(SpellingTest, LongWordsAreDismissedAtOnce) {
+TEST(SpellingTest, LongWordsAreRejectedQuickly) {
   const std::string word(5000000, 'x');
   const std::vector<std::string> candidates(1000, "some key");
   EXPECT_EQ(Nearest(word, candidates), "");
@@ -50,7 +50,7 @@ TEST(ScanTest, ReadsNumbersBetweenLiterals) {
   EXPECT_EQ(host, 999999999);
 }
 
-TEST(ScanTest, RefusesEverythingElse) {
+TEST(ScanTest, RefusesOtherShapes) {
   int host = -1, nic = -1;
   for (const char* text :
        {"", "host", "host1", "host1/nic", "host/nic1", "host1/nic2 ", " host1/nic2", "host 1/nic2",
@@ -58,7 +58,7 @@ TEST(ScanTest, RefusesEverythingElse) {
         "host99999999999999999999/nic1"}) {
     EXPECT_FALSE(ScanNumbers(text, {"host", "/nic"}, {&host, &nic})) << text;
   }
-  EXPECT_EQ(host, -1) << "left alone";
+  EXPECT_EQ(host, -1) << "unchanged";
   EXPECT_EQ(nic, -1);
 }
 

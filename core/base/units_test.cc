@@ -11,7 +11,7 @@ namespace {
 
 using testing::ErrorText;
 
-TEST(UnitsTest, EveryUnitReadsAsItsScale) {
+TEST(UnitsTest, ParsesEveryUnit) {
   EXPECT_EQ(ParseTime("7 ps")->ps(), 7);
   EXPECT_EQ(ParseTime("500 ns")->ps(), 500000);
   EXPECT_EQ(ParseTime("1.5us")->ps(), 1500000);
@@ -32,7 +32,7 @@ TEST(UnitsTest, EveryUnitReadsAsItsScale) {
   EXPECT_EQ(ParseTime("0 ns")->ps(), 0);
 }
 
-TEST(UnitsTest, MistakesSayWhatIsExpected) {
+TEST(UnitsTest, ErrorsSayWhatIsExpected) {
   const auto time = [](const char* text) { return ErrorText(ParseTime(text)); };
   EXPECT_EQ(time("soon"), "error: 'soon' is not a time; write a number and a unit, as in '500 ns'");
   EXPECT_EQ(time(""), "error: '' is not a time; write a number and a unit, as in '500 ns'");
@@ -64,7 +64,7 @@ TEST(UnitsTest, MistakesSayWhatIsExpected) {
             "error: 'ft' is not a length unit; valid units are m, cm, km");
 }
 
-TEST(UnitsTest, LimitsAreErrorsNotOtherNumbers) {
+TEST(UnitsTest, ValuesOutOfRangeAreErrors) {
   EXPECT_EQ(ParseTime("9e18 ps")->ps(), 9000000000000000000);
   EXPECT_EQ(ErrorText(ParseTime("9.1e18 ps")), "error: '9.1e18 ps' is too large");
   EXPECT_EQ(ErrorText(ParseTime("1e9 s")), "error: '1e9 s' is too large");
@@ -79,7 +79,7 @@ TEST(UnitsTest, LimitsAreErrorsNotOtherNumbers) {
   EXPECT_EQ(ErrorText(ParseFlopRate("-1 TFLOPS")), "error: '-1 TFLOPS' is negative");
 }
 
-TEST(UnitsTest, TextForPeople) {
+TEST(UnitsTest, TextHasFourDigitsAndAFittingUnit) {
   EXPECT_EQ(ToString(Time()), "0 ps");
   EXPECT_EQ(ToString(Time::Ps(999)), "999 ps");
   EXPECT_EQ(ToString(Time::Us(786)), "786 us");
@@ -122,7 +122,7 @@ TEST(UnitsTest, TransferTimesRoundUp) {
   EXPECT_EQ(Bandwidth::FromBytesPerSecond(50e9).bits_per_second(), 400000000000);
 }
 
-TEST(UnitsDeathTest, WhatTimeCannotHoldIsAnInternalError) {
+TEST(UnitsDeathTest, AnOverflowOfTimeIsAnInternalError) {
   EXPECT_EXIT(Bandwidth::BitsPerSecond(1).TimeFor(Bytes(int64_t{1} << 40)),
               ::testing::ExitedWithCode(3), "a transfer takes more than 106 days");
   EXPECT_EXIT(Time::FromSeconds(1e7), ::testing::ExitedWithCode(3), "internal error: .*units");

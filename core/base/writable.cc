@@ -18,7 +18,7 @@ Status CheckCanWrite(const std::string& path) {
   if (path.ends_with('/') || fs::is_directory(path, failed)) return error(EISDIR);
   fs::path folder = fs::absolute(path, failed).lexically_normal().parent_path();
   if (failed) return error(failed.value());
-  // Missing folders will be made in the nearest one that exists.
+  // The run creates missing folders in the nearest folder that exists.
   while (!fs::exists(folder, failed) && folder.has_relative_path()) {
     // "Not a folder" and "no permission" are errors; "does not exist" is not.
     if (failed && failed != std::errc::no_such_file_or_directory) return error(failed.value());

@@ -8,8 +8,8 @@
 
 namespace drydock {
 
-// Returns the error that writing the file, and making its directories, is going to have, as far as
-// it is known in advance. Changes nothing.
+// Returns the error that creating the file and its directories would have, as far as it can be
+// known in advance. Changes nothing.
 Status CheckCanWrite(const std::string& path);
 
 }  // namespace drydock

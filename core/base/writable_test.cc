@@ -16,7 +16,7 @@ std::string ErrorText(const Status& status) {
   return status.ok() ? "ok" : status.error().ToString();
 }
 
-TEST(WritableTest, FoldersThatCanBeMade) {
+TEST(WritableTest, AcceptsFoldersThatCanBeCreated) {
   const TemporaryDirectory dir;
   EXPECT_EQ(ErrorText(CheckCanWrite(dir / "f")), "ok");
   EXPECT_EQ(ErrorText(CheckCanWrite(dir / "a/b/f")), "ok");
@@ -24,7 +24,7 @@ TEST(WritableTest, FoldersThatCanBeMade) {
   EXPECT_FALSE(FileExists(dir / "a")) << "nothing is left behind";
 }
 
-TEST(WritableTest, AFileIsNoFolder) {
+TEST(WritableTest, RefusesAFileInPlaceOfAFolder) {
   const TemporaryDirectory dir;
   ASSERT_TRUE(WriteFileAtomically(dir / "file", "x").ok());
   EXPECT_EQ(ErrorText(CheckCanWrite(dir / "file")), "ok");
@@ -32,7 +32,7 @@ TEST(WritableTest, AFileIsNoFolder) {
             dir / "file/a/f" + ": error: cannot write: Not a directory");
 }
 
-TEST(WritableTest, AFolderIsNoFile) {
+TEST(WritableTest, RefusesAFolderInPlaceOfAFile) {
   const TemporaryDirectory dir;
   EXPECT_EQ(ErrorText(CheckCanWrite(dir.path())),
             dir.path() + ": error: cannot write: Is a directory");

@@ -64,7 +64,7 @@ Result<std::vector<std::string>> SplitPath(const std::string& path, const std::s
   for (const std::string& key : keys) {
     if (key.empty()) return Error(fmt::format("'{}' has an empty name in it", path), {where, 0, 0});
   }
-  if (keys.size() > kMaxDepth) return Error("this is too deep", {where, 0, 0});
+  if (keys.size() > kMaxDepth) return Error("the path has too many names", {where, 0, 0});
   return keys;
 }
 
@@ -230,7 +230,7 @@ YamlReader::YamlReader(const YamlNode& node, std::string what, Diagnostics* diag
       return empty;
     }();
     node_ = &kEmpty;
-    diagnostics_ = nullptr;  // further mistakes would only follow from this one
+    diagnostics_ = nullptr;  // further messages would have the same cause
   }
 }
 

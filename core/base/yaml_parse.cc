@@ -72,8 +72,8 @@ class Text {
 
   const std::string& file() const { return file_; }
 
-  // Returns a node at this place, its column in characters. A place behind the last line is at its
-  // end.
+  // Returns a node at this place, with the column in characters. A place after the last line is
+  // taken as the end of the last line.
   YamlNode Placed(int line, int byte) const {
     if (line >= static_cast<int>(lines_.size())) {
       line = static_cast<int>(lines_.size()) - 1;
@@ -100,7 +100,7 @@ class Text {
   std::vector<std::vector<int>> continuations_;  // by line: bytes inside a character
 };
 
-// Accepts UTF-8 without control characters.
+// Returns an error if the text is not UTF-8 or has control characters.
 Status CheckCharacters(std::string_view text, const Text& places) {
   int line = 0, column = 0;
   for (size_t i = 0; i < text.size();) {
@@ -122,7 +122,7 @@ Status CheckCharacters(std::string_view text, const Text& places) {
   return OkStatus();
 }
 
-// The size that an alias adds.
+// The size of a tree, which an alias to the tree adds to the document.
 struct Extent {
   size_t values = 0, text = 0, depth = 0;
 };

@@ -1,6 +1,6 @@
-// Keeps a time for each of a fixed number of slots and knows the slot with the earliest time, the
-// lowest slot among equals. A tournament tree: each node has the winner of the two nodes below it.
-// Set() repeats one game on each level. Not thread-safe.
+// Keeps a time for each of a fixed number of slots and returns the slot with the earliest time, the
+// lowest slot among equals. A tournament tree: each node has the earlier of its two children.
+// Set() repeats one comparison on each level. Not thread-safe.
 #ifndef DRYDOCK_CORE_CONTAINERS_EARLIEST_SLOT_H_
 #define DRYDOCK_CORE_CONTAINERS_EARLIEST_SLOT_H_
 
@@ -25,7 +25,7 @@ class EarliestSlot {
   uint32_t slot() const { return players_[1].slot; }
   Time time_of(uint32_t slot) const { return players_[leaves_ + slot].time; }
 
-  // The length of the loop is its only branch that could be mispredicted.
+  // The end of the loop is its only branch, so mispredictions are rare.
   void Set(uint32_t slot, Time time) {
     Player winner = {time, slot};
     size_t node = leaves_ + slot;

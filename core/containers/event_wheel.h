@@ -1,5 +1,6 @@
 // A queue of plain events for the case that no event is pushed with a time before that of the last
-// pop. Works as EventHeap, but most events wait unordered in buckets of a quarter of a microsecond.
+// pop. Works like EventHeap, but most events wait unordered in buckets of a quarter of a
+// microsecond.
 // A bucket is sorted when its time comes, so the heap stays small if many events are pending.
 // `Event` has operator<, a strict order, and a Time `time` that comes first in this order. The
 // order of pops does not depend on the order of pushes. Not thread-safe.
@@ -56,7 +57,7 @@ class EventWheel {
     filled_[slot / kWordBits] |= uint64_t{1} << slot % kWordBits;
   }
 
-  // Returns the first bucket of the wheel behind the current one that has events.
+  // Returns the first bucket of the wheel after the current one that has events.
   int64_t NextBucket() const {
     const size_t from = SlotOf(current_ + 1);
     for (size_t i = 0; i <= filled_.size(); ++i) {
@@ -70,7 +71,7 @@ class EventWheel {
     return kNever;
   }
 
-  // Moves on to the next bucket that has events, if there is one.
+  // Makes the next bucket that has events the current one, if there is one.
   void Refill() {
     const int64_t far = far_.empty() ? kNever : BucketOf(far_.top());
     const int64_t next = std::min(NextBucket(), far);

@@ -19,8 +19,7 @@ struct Event {
   }
 };
 
-// Pushes ahead by less than a bucket up to far beyond the wheel, and before the current bucket's
-// end.
+// Pushes events within the current bucket, within the wheel and far beyond it.
 TEST(EventWheelTest, PopsInTheOrderOfASet) {
   std::mt19937_64 random(1);
   for (int round = 0; round < 50; ++round) {

@@ -1,6 +1,6 @@
-// Hashes of plain values for look-up tables. Use them where a hash only finds an entry that is then
-// compared. A function that decides a result (ECMP, jitter, the halves of a fit) stays where it is
-// used: a change of this file must not move a prediction. C++17, because libhacknccl includes it.
+// Hashes of plain values for look-up tables. Use them only to find an entry whose key is then
+// compared. A hash that decides a result (ECMP, jitter, the halves of a fit) is defined where it is
+// used, so that a change of this file moves no prediction. C++17, because libhacknccl includes it.
 #ifndef DRYDOCK_CORE_CONTAINERS_HASH_H_
 #define DRYDOCK_CORE_CONTAINERS_HASH_H_
 
@@ -20,13 +20,13 @@ constexpr uint64_t MixBits(uint64_t value) {
   return value ^ value >> 31;
 }
 
-// The hash of a sequence: `hash` is that of the values before `value`, 0 if there are none. The
-// order of the values matters.
+// Returns the hash of a sequence that ends with `value`. `hash` is the hash of the values before
+// it, 0 if there are none. The order of the values matters.
 constexpr uint64_t HashCombine(uint64_t hash, uint64_t value) {
   return MixBits((hash ^ value) + kSplitMixIncrement);
 }
 
-// The hash of integers and enumerators in this order.
+// Returns the hash of integers and enumerators in this order.
 template <typename... Values>
 constexpr uint64_t HashOf(Values... values) {
   uint64_t hash = 0;

@@ -1,7 +1,7 @@
 // Maps keys to numbers. Keys are added and looked up, never removed or iterated over, so nothing
-// depends on their order. Open addressing, at most half full: a look-up touches one place in memory
-// as a rule. `Key` is a plain value with ==; `Hasher` spreads all its bits over the low ones
-// (hash.h). Not thread-safe while keys are added.
+// depends on their order. Open addressing, at most half full: most look-ups read one slot. `Key` is
+// a plain value with ==; `Hasher` mixes all bits of a key into the low bits (hash.h). Not
+// thread-safe while keys are added.
 #ifndef DRYDOCK_CORE_CONTAINERS_INDEX_TABLE_H_
 #define DRYDOCK_CORE_CONTAINERS_INDEX_TABLE_H_
 
@@ -20,12 +20,12 @@ class IndexTable {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
 
-  // Does not grow before it holds more than `expected` keys.
+  // The table does not grow before it holds more than `expected` keys.
   explicit IndexTable(size_t expected = 0) : slots_(std::bit_ceil(2 * expected + 2)) {}
 
   size_t size() const { return size_; }
 
-  // Returns the number of the key, kNone if the key was not added.
+  // Returns the number of the key; kNone if the table does not have the key.
   uint32_t Find(const Key& key) const { return slots_[PlaceOf(key)].value; }
 
   // Returns the number of the key. A new key is added with the number `value`.

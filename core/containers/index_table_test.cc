@@ -41,7 +41,7 @@ TEST(IndexTableTest, FindsKeysWithEqualHashes) {
   EXPECT_EQ(table.Find(3), table.kNone);
 }
 
-TEST(IndexTableTest, TakesOtherNumbersOnceCleared) {
+TEST(IndexTableTest, AcceptsOtherNumbersAfterClear) {
   IndexTable<uint64_t> table;
   for (int round = 0; round < 3; ++round) {
     for (uint32_t i = 0; i < 100; ++i) EXPECT_EQ(table.FindOrAdd(i, i + round), i + round);
@@ -51,7 +51,7 @@ TEST(IndexTableTest, TakesOtherNumbersOnceCleared) {
   }
 }
 
-TEST(EarliestSlotTest, IsTheEarliestAndAmongEqualsTheLowest) {
+TEST(EarliestSlotTest, ReturnsTheEarliestAndLowestAmongEquals) {
   std::mt19937 random(1);
   for (const size_t slots : {1u, 2u, 5u, 16u, 33u}) {
     EarliestSlot earliest(slots);

@@ -25,7 +25,7 @@ namespace drydock {
 
 using Signature = std::vector<int64_t>;
 
-// Two numbers of 32 bits as one element of a signature.
+// Returns two numbers of 32 bits as one element of a signature.
 inline int64_t InOneNumber(int32_t high, uint32_t low) {
   return static_cast<int64_t>(static_cast<uint64_t>(static_cast<uint32_t>(high)) << 32 | low);
 }

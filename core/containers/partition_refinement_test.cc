@@ -26,7 +26,7 @@ struct SumHash {
 
 using Neighbors = std::vector<std::vector<int>>;
 
-// Color refinement: vertices of one class have as many neighbors in each class.
+// Color refinement: vertices of one class have the same number of neighbors in each class.
 template <typename Hash>
 std::vector<int> ColorsOf(const Neighbors& neighbors) {
   PartitionRefinement<Hash> partition(std::vector<int>(neighbors.size(), 0));

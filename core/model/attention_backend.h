@@ -1,5 +1,5 @@
-// Which library picks the kernels of fused attention if a job names none. A workload's manifest
-// states it, and a GPU's kernel parameters have an entry for each.
+// The library that picks the kernels of fused attention if a job names no kernels. A workload's
+// manifest states the library, and a GPU's kernel parameters have an entry for each.
 #ifndef DRYDOCK_CORE_MODEL_ATTENTION_BACKEND_H_
 #define DRYDOCK_CORE_MODEL_ATTENTION_BACKEND_H_
 

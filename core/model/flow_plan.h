@@ -90,9 +90,10 @@ struct Slots {
   friend bool operator==(const Slots&, const Slots&) = default;
 };
 
-// A run of equal primitives. One primitive: wait for its bytes on each connection of `receive`,
-// combine, send to each of `send`. Empty receive = source is the local buffer; empty send = the
-// data stays here. The k-th primitive of the run works on chunk
+// A run of equal primitives. A primitive waits for its bytes on each connection of `receive`,
+// combines them and sends the result on each connection of `send`. If `receive` is empty, the
+// source is the local buffer; if `send` is empty, the data stays on the member. The k-th primitive
+// of the run works on chunk
 //     c = (position of the program + first - k) mod Pattern::ring
 // which holds `bytes` if c < whole_chunks and `last_bytes` if c = whole_chunks. For other c there
 // is no primitive.
@@ -104,11 +105,12 @@ struct Step {
   int64_t last_bytes = 0;  // < bytes
   int64_t offset = 0;      // of chunk 0, in bytes from the program's base
   int64_t pitch = 0;       // from a chunk to the next, in bytes
-  // Received data is summed, with the local buffer as well (the input, or a result stored there
-  // since) unless an NVLS connection is among `receive` (a head's own data comes through its own).
+  // Received data is summed, and the local buffer (the input, or a result stored there since) is
+  // added, unless an NVLS connection is among `receive`: a head's own data comes through its own
+  // connection.
   bool reduce = false;
   bool store = false;   // writes the result to the local output
-  bool joined = false;  // continues the primitive of the previous step: no own synchronization
+  bool joined = false;  // continues the previous step's primitive, without a synchronization
   // The number of NCCL's primitives, of consecutive loop iterations, that one primitive represents.
   // 1 in plans that simccl writes; above 1 if a replay merges iterations
   // (exec-engine/transfer/merged_loops.h).
@@ -154,8 +156,8 @@ struct Work {
   int channels = 0;
   int warps = 0;  // per channel
   // How a chunk is divided (slices.h): into slices of at least `slice_bytes` and, unless `slices`
-  // is 0, into at most `slices`, in multiples of `slice_grain` bytes. If both are 0, it moves
-  // whole.
+  // is 0, into at most `slices` of them, in multiples of `slice_grain` bytes. If `slice_bytes` and
+  // `slices` are 0, the chunk moves whole.
   int64_t slice_bytes = 0;
   int slots = 8;  // slices in flight on a connection before the sender waits
   // The call's kernel that runs the work, from 0; not decreasing. A member's kernel begins when the

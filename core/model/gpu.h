@@ -40,29 +40,31 @@ struct CollectiveCosts {
   // One kind of kernel. Rates are per channel (one thread block), at the usual number of warps.
   struct Protocol {
     Time base;              // kernel start to first step, and last step to end, together
-    Time base_per_warp;     // on top of it, for each warp of a channel
-    Time step;              // each primitive: synchronisation with its neighbours
-    Bytes pass;             // a warp moves this much at once; 0 = rates apply, not passes
-    Time pass_time;         // each pass of a channel's warps after a slice's first
+    Time base_per_warp;     // in addition to `base`, for each warp of a channel
+    Time step;              // each primitive: synchronization with its neighbors
+    Bytes pass;             // what a warp moves at once; 0: rates apply in place of passes
+    Time pass_time;         // each pass of a channel's warps, except the first of a slice
     Time pass_store;        // each pass of a primitive that also stores locally
     Bandwidth send;         // local buffer -> peer
-    Bandwidth copy_send;    // kept here and passed on
-    Bandwidth reduce_send;  // received data reduced and passed on (kept or not)
-    Bandwidth receive;      // received data copied out (reduced or not)
+    Bandwidth copy_send;    // data stored locally and sent on
+    Bandwidth reduce_send;  // received data reduced and sent on (stored or not)
+    Bandwidth receive;      // received data stored locally (reduced or not)
     Time net_slice;         // each slice that the thread block exchanges with a proxy
     Time proxy;             // a proxy sees a slice and acts on it: once at each end of a net hop
+    bool operator==(const Protocol&) const = default;
   };
   Protocol simple, ll, ll128;
   Protocol nvls;                // multicast kernels
-  Protocol nvls_registered;     // ... on the users' own buffers
+  Protocol nvls_registered;     // multicast kernels on registered buffers
   Protocol p2p_simple, p2p_ll;  // send/recv kernels
-  // Past NCCL, not known of every GPU: a copy engine's messages; Transformer Engine's kernels, a
-  // channel an SM.
+  // Transfers without NCCL, which a GPU's file may omit: messages by copy engines, and Transformer
+  // Engine's kernels, whose channels are SMs.
   Protocol copy_engine, userbuffers;
   double link_efficiency = 0;  // reachable share of the scale-up bandwidth, each direction
-  double several_peers = 1;    // share of that left where several peers send to one GPU at once
-  Bytes clear_to_send;         // a receiver's message that it has room for a slice
+  double several_peers = 1;    // factor of this share while several peers send to one GPU
+  Bytes clear_to_send;         // size of the message by which a receiver says that a slot is free
   std::string source;
+  bool operator==(const CollectiveCosts&) const = default;
 };
 
 struct GpuSpec {
@@ -70,7 +72,7 @@ struct GpuSpec {
   std::string architecture;    // "ampere"
   int compute_capability = 0;  // 80, 90, ...
   int sms = 0;
-  int clock_mhz = 0;  // that the dense rates are stated at; 0 = its source does not say
+  int clock_mhz = 0;  // at which the dense rates are stated; 0: the source does not state it
   FlopRate dense_rate[kDataTypeCount];  // 0 = not supported
   Bytes memory;
   Bandwidth memory_bandwidth;
@@ -84,6 +86,7 @@ struct GpuSpec {
   std::string file_name;       // where it was read from
   std::string file_text;       // the whole file: compute-sim reads the kernel model from it
   std::string reference_text;  // the reference's whole file; empty if there is no reference
+  bool operator==(const GpuSpec&) const = default;
 };
 
 }  // namespace drydock

@@ -12,24 +12,24 @@ namespace drydock {
 
 struct HostLaunch {
   std::string name;           // "eager"; empty: launching takes no time
-  Time kernel;                // host time for each kernel of a compute op,
-  Time collective;            // for a collective,
-  Time message;               // for a send or a receive,
-  Time graph;                 // for a CUDA graph of any size,
-  Time wait;                  // and to continue after a wait has ended
+  Time kernel;                // host time for each kernel of a compute op
+  Time collective;            // host time for a collective
+  Time message;               // host time for a send or a receive
+  Time graph;                 // host time for a CUDA graph of any size
+  Time wait;                  // host time to continue after a wait has ended
   Time latency;               // from the launch to the kernel's start on an idle GPU
   int64_t queue = 0;          // launches that a stream holds before the host has to wait
   Time loop = {};             // as `kernel` and `collective`, for launches of a loop without Python
   Time backward_kernel = {};  // as `kernel`, for launches of autograd in the backward pass
 
-  bool modelled() const { return queue > 0; }
+  bool modeled() const { return queue > 0; }
 };
 
 // Bounds of the values in files: larger ones are mistakes, and sums still fit in a Time.
 inline constexpr Time kMaxLaunchTime = Time::Us(1'000'000);
 inline constexpr int64_t kMaxQueued = 1'000'000'000;
 
-// Which work of a layout CUDA graphs hold.
+// Which work of a layout is in CUDA graphs.
 enum class GraphScope : uint8_t { kNone, kLayers, kFull };
 
 }  // namespace drydock

@@ -20,7 +20,7 @@ const std::vector<std::string>& MemoryTierNames();  // "gpu", "host", "remote"
 // The maximum of one transfer; larger ones are errors.
 inline constexpr Bytes kLargestTransfer = Bytes(int64_t{1} << 50);
 
-// A distinct load or store, or work of the host that reads and writes `bytes` of its own memory.
+// A distinct load or store, or work of the host that reads and writes `bytes` of the host's memory.
 struct MemoryTransfer {
   std::string name;  // "zero.gradients"
   MemoryTier tier = MemoryTier::kHost;

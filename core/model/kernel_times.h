@@ -28,13 +28,13 @@ struct KernelTime {
   TimeSource source = TimeSource::kModel;
   std::string detail;  // which row, parameter set or law
   // The distance to the nearest measured row of the kernel and type, as the largest ratio of two
-  // extents: 1 is a measured row; 0: no row was measured. With a source other than kProfile, a
-  // distance above 1 was too far.
+  // extents. 1: the row itself; 0: no row was measured. If the source is not kProfile and the
+  // distance is above 1, the nearest row was too far away to use.
   double row_distance = 0;
   // Of a scaled time: the mean error of the same scaling between two measured GPUs, as a share of
   // the time. 0: not known.
   double expected_error = 0;
-  // Not a kernel but a gap between kernels of the submodule, which the host does not launch.
+  // This is not a kernel but a gap between kernels of the submodule. The host does not launch it.
   bool gap = false;
 };
 

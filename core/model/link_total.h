@@ -20,7 +20,7 @@ struct LinkTotal {
   Time busy;                        // transmission of `sent` at the current rates
 
   // Returns the share of `time` in which the link was busy.
-  double Utilisation(Time time) const {
+  double Utilization(Time time) const {
     if (time <= Time()) return 0;
     return static_cast<double>(busy.ps()) / static_cast<double>(time.ps());
   }

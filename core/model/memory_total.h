@@ -14,7 +14,7 @@ namespace drydock {
 Bytes TotalOf(const std::vector<MemoryPart>& parts);
 
 struct MemoryVerdict {
-  int class_index = 0;  // the class that needs most
+  int class_index = 0;  // the rank class that needs most
   Bytes total;          // at the peak
   Bytes capacity;       // of the cluster's smallest GPU
   bool fits() const { return total <= capacity; }

@@ -1,4 +1,4 @@
-// The names of the enums of the nouns, in enum order.
+// The names of the enumerators of core/model, in enum order.
 #include "core/base/check.h"
 #include "core/model/flow_plan.h"
 #include "core/model/gpu.h"

@@ -10,7 +10,7 @@
 namespace drydock {
 namespace {
 
-TEST(NamesTest, OnePerValueAndNoneTwice) {
+TEST(NamesTest, EachEnumeratorHasItsOwnName) {
   const std::pair<const std::vector<std::string>*, size_t> lists[] = {
       {&DataTypeNames(), kDataTypeCount},
       {&DimensionNames(), kDimensionCount},
@@ -27,7 +27,7 @@ TEST(NamesTest, OnePerValueAndNoneTwice) {
   }
 }
 
-TEST(NamesTest, TheOrderIsTheEnums) {
+TEST(NamesTest, NamesAreInEnumOrder) {
   EXPECT_EQ(ToString(DataType::kBf16), "bf16");
   EXPECT_EQ(DimensionNames()[static_cast<size_t>(Dimension::kData)], "data");
   EXPECT_EQ(CollectiveTypeNames()[static_cast<size_t>(CollectiveType::kSendRecv)], "send-recv");

@@ -1,7 +1,7 @@
-// The cause of an op: the op that ended last of all that the op had to wait for. These are its
-// dependencies, the previous op of its stream, and the ops that the host waited for before it
-// issued the op. If two ops end together, communication comes before compute, then the later in the
-// program.
+// The cause of an op: the op that ended last of all that the op had to wait for. An op waits for
+// its dependencies, the previous op of its stream, and the ops that the host waited for before it
+// issued the op. If several ops end last at one time, an op other than compute is preferred, then
+// the later op in the program.
 //
 // docs/explanation/accounting.md has the rule; each rank's account and the cluster's critical path
 // follow the causes back from op to op.

@@ -23,10 +23,10 @@ const std::vector<std::string>& PassNames();  // "fwd", "dgrad", "wgrad", "bwd",
 
 namespace submodule {
 
-// The part a field plays for those who read a submodule field by field (ForEachField).
+// What a field means to code that reads a submodule field by field (ForEachField).
 enum class Field : uint8_t {
   kExtent,          // must be above 0
-  kOptionalExtent,  // 0: unspecified; the comment of the field says what holds then
+  kOptionalExtent,  // 0: unspecified; the comment of the field states the default
   kFlag,
   kAccountFlag,  // kept for accounts; kernels do not depend on it
 };
@@ -34,7 +34,7 @@ enum class Field : uint8_t {
 // Each struct below has
 //   kName    the name of its kind in artefacts, messages and lists of submodules;
 //   Fields   calls visit(Field, name, field) for each field. The name is the field's name in
-//            artefacts and in lists of submodules, whatever the C++ member is called.
+//            artefacts and in lists of submodules, which may differ from the C++ member's.
 
 // A rows x n x k product forward; the gradient of the input is a rows x k x n product, the gradient
 // of the weight an n x k x rows product.
@@ -42,11 +42,11 @@ struct Linear {
   static constexpr std::string_view kName = "linear";
   int64_t rows = 0, n = 0, k = 0;
   bool fused = false;            // the product adds the bias itself
-  bool bias = false;             // of the product, not of what follows it
+  bool bias = false;             // of the product, not of a later kernel
   bool accumulate_fp32 = false;  // the weight's gradient is added into an fp32 main gradient
-  bool accumulate_half = false;  // ... into a main gradient of 16 bits
-  // In fp8, where other kernels left an operand in fp8: the submodule does not quantise the operand
-  // but transposes it for the weight's gradient.
+  bool accumulate_half = false;  // the weight's gradient is added into one of 16 bits
+  // In fp8, if other kernels have written an operand in fp8: the submodule does not quantize the
+  // operand but transposes it for the weight's gradient.
   bool fp8_input = false, fp8_gradient = false;
 
   static void Fields(auto& s, auto&& visit) {
@@ -202,7 +202,7 @@ struct Cast : FlatBuffer {
 struct Add {
   static constexpr std::string_view kName = "add";
   int64_t rows = 0, n = 0;
-  int64_t summands = 0;          // 1: copied or scaled; 0: 2
+  int64_t summands = 0;          // 1: a copy or a scaling; 0: two summands
   bool accumulate_fp32 = false;  // a gradient is added into an fp32 main gradient
 
   static void Fields(auto& s, auto&& visit) {
@@ -280,7 +280,7 @@ struct GroupedLinear {
 struct Quantise {
   static constexpr std::string_view kName = "quantise";
   int64_t rows = 0, n = 0;
-  bool fused = false;  // with the scale of earlier steps: no search for the largest value
+  bool fused = false;  // uses the scale of earlier steps, without a search for the largest value
   bool without_transpose = false;
 
   static void Fields(auto& s, auto&& visit) {
@@ -342,7 +342,7 @@ struct Submodule {
   const Kind* As() const {
     return std::get_if<Kind>(&work);
   }
-  // Its workload states its time or its costs, so its kernels are unknown.
+  // Returns true if the workload states the time or the costs, so that the kernels are unknown.
   bool has_stated_time() const {
     return Is<submodule::FixedDuration>() || Is<submodule::FlopsAndBytes>();
   }
@@ -356,7 +356,7 @@ void ForEachField(Work& work, Visit&& visit) {
   std::visit([&](auto& kind) { std::decay_t<decltype(kind)>::Fields(kind, visit); }, work);
 }
 
-// All facts of a submodule as text. Submodules are equal exactly where their texts are.
+// Returns all facts of a submodule as text. Submodules are equal if and only if their texts are.
 std::string FactsOf(const Submodule& submodule);
 
 }  // namespace drydock

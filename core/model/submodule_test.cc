@@ -22,7 +22,7 @@ TEST(SubmoduleTest, TheOrderOfKindsIsFixed) {
   }
 }
 
-TEST(SubmoduleTest, FactsTellSubmodulesApartByEveryField) {
+TEST(SubmoduleTest, FactsDifferIfAnyFieldDiffers) {
   std::set<std::string> facts;
   const auto add = [&](const Submodule& s) { EXPECT_TRUE(facts.insert(FactsOf(s)).second); };
   for (size_t kind = 0; kind < kSubmoduleKindCount; ++kind) {
@@ -47,7 +47,7 @@ TEST(SubmoduleTest, FactsTellSubmodulesApartByEveryField) {
   add({.name = "a", .work = submodule::FixedDuration{Time::Ps(1)}});
 }
 
-TEST(SubmoduleTest, UnspecifiedKeysAndValuesAreThoseOfTheQueries) {
+TEST(SubmoduleTest, UnspecifiedExtentsOfKeysEqualThoseOfQueries) {
   submodule::Attention attention{.sequence = 8, .head_dim = 4};
   EXPECT_EQ(attention.keys(), 8);
   EXPECT_EQ(attention.value_width(), 4);

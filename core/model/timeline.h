@@ -17,8 +17,8 @@ namespace drydock {
 
 struct RankTimeline {
   std::vector<Time> start;  // by op of the rank's program: when its stream reached it
-  // Communication: when data began to move, as all it waits for is there. Compute: `end` minus the
-  // time of its kernels; between start and ready the op waits for launches of its host.
+  // Communication: when all that the op waits for has ended and data began to move. Compute: `end`
+  // minus the time of its kernels; between start and ready the op waits for launches of its host.
   std::vector<Time> ready;
   std::vector<Time> end;
 };
@@ -37,8 +37,8 @@ struct TimeAccount {
 struct Timeline {
   std::string network;  // "packet"
   Time iteration;
-  // When the run was stopped: ops that had not ended end then, ops that had not started take no
-  // time. Zero: the run is complete.
+  // When the run was stopped. Ops that had not ended end at this time, ops that had not started
+  // take no time. Zero: the run is complete.
   Time stopped;
   int64_t ops_ended = 0;  // over all ranks, by `stopped`
   // Of a run of several iterations, the time of each, until the last rank ended it; `ranks` has the

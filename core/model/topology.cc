@@ -112,7 +112,7 @@ Status CheckConnected(const Topology& topology) {
                          : first_nic[static_cast<size_t>(end.index)] + static_cast<size_t>(end.nic);
   };
   for (const FabricLink& link : topology.fabric.links) components.Join(node(link.a), node(link.b));
-  // NICs of one host need no path over the fabric (rails): the host connects them.
+  // NICs of one host need no path over the fabric (rails), because the host connects them.
   for (size_t h = 0; h + 1 < first_nic.size(); ++h) {
     if (first_nic[h] == first_nic[h + 1]) {
       return Error(fmt::format("host {} has no NIC, so it cannot reach the others", h));

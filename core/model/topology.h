@@ -22,6 +22,7 @@ enum class ScaleUpKind : uint8_t { kNvSwitch, kNvLinkMesh, kPcie };
 struct MeshLink {
   int a = 0, b = 0;
   int count = 0;
+  bool operator==(const MeshLink&) const = default;
 };
 
 // How the GPUs of a host are connected.
@@ -32,6 +33,7 @@ struct ScaleUp {
   Time latency;                // GPU to GPU
   bool multicast = false;      // NVLS: multicast and in-switch reduction
   std::vector<MeshLink> mesh;  // kNvLinkMesh: by (a, b)
+  bool operator==(const ScaleUp&) const = default;
 };
 
 // The board that connects GPUs and NICs; each tray has its own.
@@ -45,6 +47,7 @@ struct Board {
   Bandwidth c2c;          // NVLink-C2C of a GPU to its CPU, each direction; 0: none
   // Launch speed of a core, relative to the CPU of configs/host-launch.yaml.
   double launch_speed = 1;
+  bool operator==(const Board&) const = default;
 };
 
 // Processors that NCCL distinguishes: "epyc", "xeon-broadwell", ...
@@ -55,22 +58,23 @@ struct Nics {
   Bandwidth rate;  // per NIC, each direction
   int pcie_generation = 0;
   int pcie_lanes = 16;
-  Time latency;                  // GPU memory to wire (or back), without serialisation
-  Time message = Time::Ns(280);  // NIC time per message, in addition to its bytes
+  Time latency;  // GPU memory to wire (or back), without serialization
+  Time message;  // NIC time per message, in addition to its bytes
   // Per direction, after encoding: generation 3: 8 GT/s, 4: 16, 5: 32, 6: 64, times lanes.
   Bandwidth pcie_bandwidth() const;
+  bool operator==(const Nics&) const = default;
 };
 
 struct HostKind {
   std::string name;
   int gpu = 0;   // index into Topology::gpus
-  int gpus = 0;  // how many
+  int gpus = 0;  // number of GPUs
   ScaleUp scale_up;
   // Machines with their own operating system in one NVLink domain (NVL72: 18 compute trays), with
   // equal parts of the GPUs and NICs, in order. 1: an ordinary host.
   int trays = 1;
   Board board;
-  HostMemory memory;  // as stated
+  HostMemory memory;  // as cluster.topo states it
   Nics nics;
   std::string nccl_topology_xml;   // text of an XML dump of a real machine; empty: generated
   std::string nccl_topology_file;  // its name, for messages
@@ -85,13 +89,15 @@ struct HostKind {
   int nics_per_tray() const { return nics.count / trays; }
   // The nearest NIC of a GPU, as NCCL finds it: GPUs share NICs evenly.
   int NicOfGpu(int gpu_index) const { return nics.count == 0 ? -1 : gpu_index * nics.count / gpus; }
+  bool operator==(const HostKind&) const = default;
 };
 
 struct FabricSwitch {
   std::string name;  // "leaf3"
   int tier = 0;      // 0: next to the hosts
-  Time latency;      // port to port, without serialisation
+  Time latency;      // port to port, without serialization
   Bytes buffer;
+  bool operator==(const FabricSwitch&) const = default;
 };
 
 // One end of a cable: a NIC of a host, or a switch.
@@ -99,6 +105,7 @@ struct LinkEnd {
   bool is_switch = false;
   int index = 0;  // host or switch
   int nic = 0;    // of a host
+  bool operator==(const LinkEnd&) const = default;
 };
 
 // A cable: full duplex, `rate` in each direction.
@@ -106,11 +113,13 @@ struct FabricLink {
   LinkEnd a, b;
   Bandwidth rate;
   Time delay;
+  bool operator==(const FabricLink&) const = default;
 };
 
 // Switches sum the data they receive (InfiniBand SHARP).
 struct Sharp {
   Time latency;  // of a sum, in addition to the links into and out of the switch
+  bool operator==(const Sharp&) const = default;
 };
 
 struct Fabric {
@@ -121,6 +130,7 @@ struct Fabric {
   // How a switch chooses among equally short routes: "ecmp" (per queue pair), "flowlet" (again
   // after a pause), "adaptive" (the emptiest port, per packet), "spray" (per packet).
   std::string routing = "ecmp";
+  bool operator==(const Fabric&) const = default;
 };
 
 struct Transport {
@@ -136,21 +146,23 @@ struct Transport {
   std::string retransmission = "go-back-n";  // or "selective-repeat"; when frames are dropped
   // Parameters of the packet network by name, "Dcqcn::Gain", as text; sorted by name.
   std::vector<std::pair<std::string, std::string>> attributes;
+  bool operator==(const Transport&) const = default;
 };
 
 // A change of cables at one time of the run.
 struct Fault {
   enum class Kind {
-    kDown,    // they deliver nothing
-    kRate,    // they run at `rate`, if it is lower than their own
+    kDown,    // the cables deliver nothing
+    kRate,    // the cables run at `rate`, if it is lower than their own
     kErrors,  // a bit is wrong with probability `bit_errors`, and its frame is lost
   };
   Time at;
   Kind kind = Kind::kDown;
-  bool ends = false;       // the end of the fault of this kind
+  bool ends = false;       // true: the end of an earlier fault of this kind
   std::vector<int> links;  // into fabric.links
   Bandwidth rate;
   double bit_errors = 0;
+  bool operator==(const Fault&) const = default;
 };
 
 struct Topology {
@@ -168,6 +180,7 @@ struct Topology {
     return host_kinds[static_cast<size_t>(hosts[static_cast<size_t>(host)])];
   }
   int gpu_count() const;
+  bool operator==(const Topology&) const = default;
 };
 
 // Returns the rate of one NVLink, one direction, of GPUs of a compute capability. NVIDIA's

@@ -9,7 +9,7 @@ namespace {
 
 using testing::ErrorText;
 
-// `hosts` hosts of four GPUs and `nics` NICs, no fabric yet.
+// Returns `hosts` hosts of four GPUs and `nics` NICs, without a fabric.
 Topology Hosts(int hosts, int nics) {
   Topology topology;
   HostKind kind;
@@ -61,7 +61,7 @@ TEST(CheckConnectedTest, OneHostNeedsNoFabric) {
   EXPECT_EQ(ErrorText(CheckConnected(Hosts(1, 0))), "ok");
 }
 
-TEST(CheckConnectedTest, RailsNeedNotMeet) {
+TEST(CheckConnectedTest, RailsNeedNoPathBetweenThem) {
   Topology topology = Hosts(2, 2);
   topology.fabric.switches.resize(2);
   for (int host = 0; host < 2; ++host) {
@@ -71,7 +71,7 @@ TEST(CheckConnectedTest, RailsNeedNotMeet) {
   EXPECT_EQ(ErrorText(CheckConnected(topology)), "ok");
 }
 
-TEST(CheckConnectedTest, NamesTheTwoThatCannotMeet) {
+TEST(CheckConnectedTest, ErrorNamesTwoDisconnectedNics) {
   Topology topology = Hosts(3, 1);
   EXPECT_EQ(ErrorText(CheckConnected(topology)),
             "error: the fabric is disconnected: NIC 0 of host 0 cannot reach NIC 0 of host 1");

@@ -16,6 +16,7 @@ struct SlowGpu {
   int host = 0;
   int gpu = -1;  // -1: all GPUs of the host
   double slowdown = 1;
+  bool operator==(const SlowGpu&) const = default;
 };
 
 // Random variation from op to op.
@@ -23,6 +24,7 @@ struct Jitter {
   double compute = 0;  // standard deviation of a compute op's time, as a share of it
   Time call;           // mean delay of a rank at a communication call
   int64_t seed = 0;
+  bool operator==(const Jitter&) const = default;
 };
 
 struct Variation {
@@ -31,6 +33,7 @@ struct Variation {
 
   // Returns true if ranks that run the same program take the same times.
   bool none() const { return slow_gpus.empty() && jitter.compute <= 0 && jitter.call <= Time(); }
+  bool operator==(const Variation&) const = default;
 };
 
 }  // namespace drydock

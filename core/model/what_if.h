@@ -18,7 +18,7 @@ struct WhatIfAnswer {
 
 struct WhatIf {
   std::string network;  // of all replays
-  double better = 0;    // percent: rates times 1 + better / 100, times divided by it
+  double better = 0;    // percent: rates are multiplied, times divided by 1 + better / 100
   Time iteration;       // without changes
   std::vector<WhatIfAnswer> answers;
 };

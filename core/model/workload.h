@@ -70,9 +70,10 @@ enum class ReduceOp : uint8_t { kSum, kMax, kAverage, kMin, kProd, kPremulSum };
 inline constexpr int kReduceOpCount = 6;
 const std::vector<std::string>& ReduceOpNames();  // "sum", ...
 
-// How the program registered a call's buffers with NCCL: not; ncclCommRegister, of memory from
-// ncclMemAlloc; ncclCommWindowRegister as symmetric memory. kUserBuffers: a call without NCCL, in
-// which Transformer Engine moves the data between buffers that all members map.
+// How the program registered a call's buffers with NCCL. kPlain: none. kRegistered: memory from
+// ncclMemAlloc, by ncclCommRegister. kSymmetric: as symmetric memory, by ncclCommWindowRegister.
+// kUserBuffers: a call without NCCL, in which Transformer Engine moves the data between buffers
+// that all members map.
 enum class BufferKind : uint8_t { kPlain, kRegistered, kSymmetric, kUserBuffers };
 inline constexpr int kBufferKindCount = 4;
 const std::vector<std::string>& BufferKindNames();  // "plain", ...
@@ -126,9 +127,9 @@ inline bool UsesMemory(OpKind kind) { return kind >= OpKind::kLoad; }
 enum class Phase : uint8_t { kForward, kRecompute, kBackward, kGradientSync, kOptimizer, kOther };
 const std::vector<std::string>& PhaseNames();  // "forward", "recompute", ...
 
-// What the host waits for before it issues an op. kOpReady: until the op can start, as its
-// dependencies and the earlier ops of its stream have ended (the host reads a computed value).
-// kDeviceSync: the end of all ops that it has issued.
+// What the host waits for before it issues an op. kOpReady: the end of the op's dependencies and of
+// the earlier ops of its stream (the host reads a computed value). kDeviceSync: the end of all ops
+// that the host has issued.
 enum class HostWait : uint8_t { kNothing, kOpReady, kDeviceSync };
 
 // An op's part in a CUDA graph: kFirst is the first of the ops that one launch starts, kRest one of

@@ -139,7 +139,7 @@ TEST(CollNetTest, SwitchesDoNotReduceEveryTypeAndOperation) {
   EXPECT_NE(AlgorithmFor(comm, 1 << 20, HACKNCCL_FLOAT8_E4M3), HACKNCCL_COLLNET_CHAIN);
 }
 
-TEST(CollNetTest, OnlyIfASettingEnablesItAndAmongSeveralHosts) {
+TEST(CollNetTest, NeedsTheSettingAndSeveralHosts) {
   EXPECT_EQ(MakeCommunicator(DgxH100(), 90, Places(4, kAllEight), "0").shape().collnet_heads, 0);
   const NcclCommunicator alone = MakeCommunicator(DgxH100(), 90, Places(1, kAllEight));
   EXPECT_EQ(alone.shape().collnet_heads, 0);

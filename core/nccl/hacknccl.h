@@ -134,9 +134,9 @@ typedef struct hacknccl_collnet {
   int32_t chain_up;   /* CollNetChain: the rank above, -1: the network */
   int32_t chain_down; /* -1: none */
   int32_t head;       /* CollNetDirect: index of the head this rank is, -1: none */
-  int32_t shift;      /* index of the head among the others that it serves first */
+  int32_t shift;      /* index, among the other heads, of the head that it serves first */
   int32_t nic;        /* NIC that joins it to the network, -1: none */
-  int32_t rail;       /* its index among the joined ranks of its host; a rail is summed */
+  int32_t rail;       /* its index among the joined ranks of its host; each rail is summed */
   int32_t gdr;        /* the NIC reads and writes GPU memory directly */
 } hacknccl_collnet;
 
@@ -195,8 +195,8 @@ typedef struct hacknccl_api {
   hacknccl_communicator* (*communicator_create)(hacknccl_world*, const hacknccl_place* ranks,
                                                 size_t rank_count, const hacknccl_config* config);
   /* ncclCommSplit, as if every rank of the parent called it with its entry of `colors` and `keys`.
-   * Returns the part whose color is `color`. If `config` is NULL, the part has the parent's. The
-   * parent's resources live until its last child is destroyed. */
+   * Returns the part whose color is `color`. If `config` is NULL, the part has the parent's
+   * configuration. The parent's resources live until its last child is destroyed. */
   hacknccl_communicator* (*communicator_split)(hacknccl_communicator* parent, const int32_t* colors,
                                                const int32_t* keys, int32_t color,
                                                const hacknccl_config* config);

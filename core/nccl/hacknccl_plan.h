@@ -55,7 +55,7 @@ typedef struct hacknccl_call {
   int32_t root;   /* of a send or receive: the peer */
   uint64_t count; /* elements, as the NCCL function counts: per rank for all-gather and gather (what
                      each contributes), reduce-scatter and scatter (what each receives) and
-                     all-to-all (what each sends each) */
+                     all-to-all (what each sends to each) */
   int32_t in_place; /* the smaller buffer is part of the larger */
   int32_t buffers;  /* HACKNCCL_BUFFERS_*, of both buffers */
 } hacknccl_call;
@@ -108,7 +108,7 @@ typedef struct hacknccl_collective {
   int32_t direct;      /* HACKNCCL_DIRECT_* */
 } hacknccl_collective;
 
-/* One round of send/recv of the asked rank: a send, a receive, or both at once. */
+/* One round of send/recv of the rank that launches: a send, a receive, or both at once. */
 typedef struct hacknccl_exchange {
   int32_t send_peer; /* -1: none */
   int32_t recv_peer;

@@ -46,7 +46,7 @@ void ExpectBatchesCover(const NcclCommunicator& comm, const NcclPlan& plan) {
   }
 }
 
-TEST(NcclCallsTest, SaysWhatTheTunerWeighed) {
+TEST(NcclCallsTest, DecisionsHaveTheEstimatesOfTheTuner) {
   const NcclWorld world = TestWorld({DgxH100()}, 90);
   const auto comm = world.CreateCommunicator(Places(1, kAllEight)).value();
   const NcclPlan plan = comm.Collective(AllReduce(8 << 20)).value();
@@ -86,7 +86,7 @@ TEST(NcclCallsTest, SaysWhyNvlsIsExcluded) {
 }
 
 // PAT's reduce-scatter cannot scale: averages and premultiplied sums take a ring.
-TEST(NcclCallsTest, TheOperationDecides) {
+TEST(NcclCallsTest, TheOperationDecidesTheAlgorithm) {
   const NcclWorld world = TestWorld({DgxH100()}, 90);
   const auto comm = world.CreateCommunicator(Places(16, {0})).value();
   const auto algorithm = [&comm](int op) {
@@ -160,7 +160,7 @@ TEST(NcclCallsTest, RegisteredBuffersTakeFewerChannels) {
   EXPECT_EQ(channels(work(HACKNCCL_ALL_REDUCE, 128 << 20, kPlain)), 16);
 }
 
-TEST(NcclCallsTest, NicsServeRegisteredBuffersWhole) {
+TEST(NcclCallsTest, RegisteredBuffersCrossTheNetworkInOneChunk) {
   const NcclWorld world = TestWorld({DgxH100()}, 90);
   const auto comm = world.CreateCommunicator(Places(4, {0})).value();
   constexpr int kRegistered = HACKNCCL_BUFFERS_REGISTERED;
@@ -175,7 +175,7 @@ TEST(NcclCallsTest, NicsServeRegisteredBuffersWhole) {
   EXPECT_EQ(comm.Launch(0, {SendTo(1, 64 << 20)}).value().exchanges.at(0).send_direct, 0);
 }
 
-TEST(NcclCallsTest, SymmetricBuffersTakeKernelsWithNames) {
+TEST(NcclCallsTest, SymmetricBuffersUseSymmetricKernels) {
   const NcclWorld world = TestWorld({DgxH100()}, 90);
   const auto plan = [&world](int hosts, int function) {
     const auto comm = world.CreateCommunicator(Places(hosts, kAllEight)).value();
@@ -188,7 +188,7 @@ TEST(NcclCallsTest, SymmetricBuffersTakeKernelsWithNames) {
   EXPECT_EQ(plan(2, HACKNCCL_ALL_REDUCE).symmetric_kernel, "");
 }
 
-// The buffers, which may have any size, tell which call a work belongs to.
+// The library matches works with calls by their buffers, whatever the sizes of the calls.
 TEST(NcclCallsTest, GroupsMayMixRegisteredCallsWithOthers) {
   const NcclWorld world = TestWorld({DgxH100()}, 90);
   const auto comm = world.CreateCommunicator(Places(1, kAllEight)).value();
@@ -221,7 +221,7 @@ TEST(NcclCallsTest, GroupsMixCallsOfAllKinds) {
   EXPECT_EQ(bytes[HACKNCCL_ALL_GATHER], 16u * 4096 * 2);
 }
 
-// Broadcasts with different roots are one kernel; the first kernel has the first of each root.
+// Broadcasts with different roots share a kernel; the first kernel has each root's first broadcast.
 TEST(NcclCallsTest, BroadcastsOfSeveralRootsAreOneKernel) {
   const NcclWorld world = TestWorld({DgxH100()}, 90);
   const auto comm = world.CreateCommunicator(Places(1, kAllEight)).value();
@@ -269,7 +269,7 @@ TEST(NcclCallsTest, MessagesOnOneConnectionDoNotShareABatch) {
   }
 }
 
-TEST(NcclCallsTest, SaysWhatIsWrongWithACall) {
+TEST(NcclCallsTest, ErrorsSayWhatIsWrongWithACall) {
   const NcclWorld world = TestWorld({DgxA100()}, 80);
   const auto comm = world.CreateCommunicator(Places(1, kAllEight)).value();
   const auto error = [&comm](const hacknccl_call& call) {

@@ -44,7 +44,7 @@ void ExpectEqual(const NcclCommunicator& a, const NcclCommunicator& b) {
 }
 
 // Every other rank, in reverse order.
-TEST(NcclChildrenTest, ASplitIsWhatTheSamePlacesMake) {
+TEST(NcclChildrenTest, ASplitEqualsACommunicatorOfItsPlaces) {
   const NcclWorld world = TestWorld({DgxH100()}, 90);
   const auto parent = world.CreateCommunicator(Places(2, kAllEight)).value();
   std::vector<int32_t> colors, keys;
@@ -66,7 +66,7 @@ TEST(NcclChildrenTest, ASplitIsWhatTheSamePlacesMake) {
   EXPECT_EQ(none.error().message(), "no rank has the color 2");
 }
 
-TEST(NcclChildrenTest, AShrinkIsWhatTheOthersMake) {
+TEST(NcclChildrenTest, AShrinkEqualsACommunicatorOfTheRemainingPlaces) {
   const NcclWorld world = TestWorld({DgxH100()}, 90);
   const auto parent = world.CreateCommunicator(Places(3, {0, 1, 2, 3})).value();
   const auto child = parent.Shrink({11, 0, 8, 9, 10, 2});
@@ -84,7 +84,7 @@ TEST(NcclChildrenTest, AShrinkIsWhatTheOthersMake) {
   EXPECT_EQ(error({}), "a shrink leaves out at least one rank and keeps at least one");
 }
 
-TEST(NcclChildrenTest, ConfigurationsDecideAndAreInherited) {
+TEST(NcclChildrenTest, ConfigurationsAreAppliedAndInherited) {
   const NcclWorld world = TestWorld({DgxH100()}, 90);
   hacknccl_config config = UnsetConfig();
   config.max_ctas = 4;

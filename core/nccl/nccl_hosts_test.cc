@@ -120,7 +120,7 @@ TEST_P(HostsTest, EveryShapeOfGroup) {
     ASSERT_TRUE(comm.ok()) << comm.error().ToString();
     ExpectRingsAndTrees(*comm);
     ExpectHeadsUseTheirOwnNics(*comm);
-    // The last rank, made real, builds what rank 0 reported of it.
+    // The last rank, made real, builds what rank 0 reported about it.
     const auto plan = comm->Launch(comm->shape().ranks - 1, {SendTo(0, 1 << 20)});
     EXPECT_TRUE(plan.ok()) << plan.error().ToString();
   }
@@ -165,7 +165,7 @@ TEST(NcclHostsTest, ARackIsOneNodeWithNvlsOverAllItsGpus) {
   EXPECT_EQ(plan->collectives.at(0).algorithm, HACKNCCL_NVLS);
 }
 
-TEST(NcclHostsTest, TwoRacksMeetThroughTheNicsOfTheirTrays) {
+TEST(NcclHostsTest, RacksAreConnectedByTheNicsOfTheirTrays) {
   const NcclWorld world = WorldOf({{Gb200Rack(), 100}});
   const auto comm = world.CreateCommunicator(Places(2, {0, 1, 2, 3, 4, 5, 6, 71}));
   ASSERT_TRUE(comm.ok()) << comm.error().ToString();

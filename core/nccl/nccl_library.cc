@@ -10,7 +10,7 @@
 #include "core/nccl/host_classes.h"
 #include "core/nccl/nccl_settings.h"
 
-// Once NCCL is unloaded, LeakSanitizer reports the memory that NCCL never frees.
+// After NCCL is unloaded, LeakSanitizer would report the memory that NCCL never frees.
 #ifdef __SANITIZE_ADDRESS__
 static bool unloaded = false;
 extern "C" int __lsan_is_turned_off() { return unloaded ? 1 : 0; }

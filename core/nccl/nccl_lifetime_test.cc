@@ -18,12 +18,12 @@ int64_t BytesInUse() {
 }
 
 // Creates communicators of several shapes, uses each and destroys it.
-class Lives {
+class CommunicatorLoop {
  public:
-  explicit Lives(const NcclWorld& world) : world_(world) {}
+  explicit CommunicatorLoop(const NcclWorld& world) : world_(world) {}
 
   int done() const { return done_; }
-  // Five of them.
+  // Creates and destroys five communicators.
   void Round() {
     const std::vector<int> all = {0, 1, 2, 3, 4, 5, 6, 7};
     Use(world_.CreateCommunicator(Places(1, {3, 5})));
@@ -54,14 +54,14 @@ class Lives {
   int done_ = 0;
 };
 
-TEST(NcclLifetimeTest, TenThousandCommunicatorsGiveTheirMemoryBack) {
+TEST(NcclLifetimeTest, TenThousandCommunicatorsFreeTheirMemory) {
   const auto library = NcclLibrary::Load().value();
   const NcclWorld world =
       NcclWorld::Create(library, {DescribeHost(DgxH100(), TestGpu(90)).value()}, {}).value();
-  Lives lives(world);
-  while (lives.done() < 500 && !HasFatalFailure()) lives.Round();  // caches fill
+  CommunicatorLoop loop(world);
+  while (loop.done() < 500 && !HasFatalFailure()) loop.Round();  // caches fill
   const int64_t before = BytesInUse();
-  while (lives.done() < 10000 && !HasFatalFailure()) lives.Round();
+  while (loop.done() < 10000 && !HasFatalFailure()) loop.Round();
   EXPECT_EQ(library->api().memory_in_use(), 0);
   EXPECT_LT((BytesInUse() - before) / 9500, 4) << "bytes left by each";
 }

@@ -37,8 +37,8 @@ NcclWorld WorldOfXml(const std::string& xml) {
   return NcclWorld::Create(NcclLibrary::Load().value(), {host}, {}).value();
 }
 
-TEST(NcclLimitsTest, PathsAreAsLongAsTheDeepestTopologyHasThem) {
-  constexpr int kMaxSwitches = 27;  // of 32 levels, with those above and below them
+TEST(NcclLimitsTest, SupportsPathsOfTheDeepestTopology) {
+  constexpr int kMaxSwitches = 27;  // 5 of the 32 levels are above and below the switches
   const NcclWorld world = WorldOfXml(ChainsOfSwitches(kMaxSwitches, " link_width=\"16\""));
   const auto comm = world.CreateCommunicator(Places(2, {0, 1}));
   ASSERT_TRUE(comm.ok()) << comm.error().ToString();
@@ -67,7 +67,7 @@ TEST(NcclLimitsTest, ANicOfUnknownLinkWidthHasSixteenLanes) {
   EXPECT_EQ(channels(""), expected);
 }
 
-TEST(NcclLimitsTest, MessagesThatOverflowNcclsCounts) {
+TEST(NcclLimitsTest, RefusesMessagesThatOverflowNcclsCounts) {
   const NcclWorld world = TestWorld({DgxH100()}, 90);
   const auto comm = world.CreateCommunicator(Places(2, {0, 1})).value();
   const int64_t most = int64_t{65536} * INT32_MAX;  // NCCL's chunk for the network is 128 KiB

@@ -24,8 +24,8 @@ struct NcclSettingReport {
   std::vector<std::string> idle;
 };
 
-// For an unknown name the message suggests the nearest one. For a value that NCCL refuses it has
-// NCCL's own words.
+// For an unknown name the message suggests the nearest name. For a value that NCCL refuses the
+// message has NCCL's own words.
 NcclSettingReport CheckNcclSettings(const hacknccl_api& api, const NcclSettings& settings);
 
 }  // namespace drydock

@@ -20,7 +20,7 @@ std::string Verdict(const std::string& name, const std::string& value) {
   return report.idle.empty() ? "fine" : report.idle[0];
 }
 
-TEST(NcclSettingsTest, TheListIsNcclsOwn) {
+TEST(NcclSettingsTest, KnowsAllSettingsOfNccl) {
   const auto library = NcclLibrary::Load().value();
   const hacknccl_api& api = library->api();
   std::vector<std::string> names;
@@ -37,7 +37,7 @@ TEST(NcclSettingsTest, TheListIsNcclsOwn) {
   }
 }
 
-TEST(NcclSettingsTest, SettingsThatDecide) {
+TEST(NcclSettingsTest, AcceptsSettingsWithAnEffect) {
   for (const auto& [name, value] : NcclSettings{{"NCCL_ALGO", "ring,tree;allreduce:^tree"},
                                                 {"NCCL_PROTO", "^LL128"},
                                                 {"NCCL_MIN_NCHANNELS", "0x10"},
@@ -53,13 +53,13 @@ TEST(NcclSettingsTest, SettingsThatDecide) {
   }
 }
 
-TEST(NcclSettingsTest, SettingsWithoutEffect) {
+TEST(NcclSettingsTest, ListsSettingsWithoutEffect) {
   EXPECT_EQ(Verdict("NCCL_DEBUG", "INFO"), "NCCL_DEBUG (NCCL's log is not written)");
   EXPECT_EQ(Verdict("NCCL_IB_TC", "106"),
             "NCCL_IB_TC (the network between hosts is described by the cluster file)");
 }
 
-TEST(NcclSettingsTest, WhatIsWrong) {
+TEST(NcclSettingsTest, ReportsInvalidSettings) {
   EXPECT_EQ(Verdict("NCCL_ALGOS", "ring"),
             "NCCL 2.29.7 has no setting 'NCCL_ALGOS'; did you mean 'NCCL_ALGO'?");
   EXPECT_EQ(Verdict("NCCL_TOPO_FILE", "/etc/topo.xml"),

@@ -13,7 +13,7 @@ std::string TreeText(const NcclCommunicator& comm, int channel, int rank) {
   return fmt::format("{}/{}/{}->{}->{}", tree.down[0], tree.down[1], tree.down[2], rank, tree.up);
 }
 
-// The same for the chain from 0 to 7.
+// Returns a rank's place in the chain from 0 to 7 in the same form.
 std::string ChainText(int rank) {
   return fmt::format("{}/-1/-1->{}->{}", rank == 7 ? -1 : rank + 1, rank, rank - 1);
 }
@@ -84,7 +84,7 @@ TEST(PostedLogsTest, Issues1259And2094OneHgxH100) {
 }
 
 // NVIDIA/nccl issue 1357: two hosts of 8 H100 with a NIC for every two. 16 channels; "NVLS Head  1:
-// 2 10"; what ranks 1, 3 and 6 say of their trees; "P2P Chunksize set to 131072".
+// 2 10"; the places of ranks 1, 3 and 6 in their trees; "P2P Chunksize set to 131072".
 TEST(PostedLogsTest, Issue1357TwoHostsOfFourNics) {
   HostKind kind = DgxH100();
   kind.nics.count = 4;

@@ -1,6 +1,6 @@
 // The NCCL calls of a workload's ranks. `nccl-record --schedule` writes the file for the program
 // that it runs as these ranks (simccl/hacknccl/schedule); each process maps the file. Both programs
-// are of the same build, so the file has structs as they are in memory and no versions.
+// are of the same build, so the file has structs as they are in memory, without versions.
 //
 // The file is a RankSchedule and the arrays that it names. Counts are in elements. The comment of
 // an index names the array it points into.
@@ -63,10 +63,10 @@ struct RankSchedule {
   uint64_t registered_bytes = 0, symmetric_bytes = 0;  // the largest buffer of such calls
   ScheduleArray<int32_t> first_rank_of_host;
   ScheduleArray<int32_t> class_of_rank;
-  ScheduleArray<SchedulePart>
-      splits_of_world;  // [split * ranks + rank], in the order in which to make them
-  ScheduleArray<int32_t>
-      communicators;  // [rank * roles + role]: 0 the world, k + 1 from split k, -1 none
+  // [split * ranks + rank]; the program makes the splits in this order.
+  ScheduleArray<SchedulePart> splits_of_world;
+  // [rank * roles + role]: 0 the world, k + 1 from split k, -1 none.
+  ScheduleArray<int32_t> communicators;
   ScheduleArray<ScheduleClass> classes;
   ScheduleArray<ScheduleOp> ops;
   ScheduleArray<uint32_t> waits;  // numbers of events

@@ -6,7 +6,8 @@
 // into the folder of the socket, one per operating system process: "PROCESS.PID.log".
 //
 // A request is one connection. The program sends a RecordRequest and `bytes` bytes of payload. When
-// all members have asked, nccl-record answers with a RecordReply and `bytes` bytes of payload.
+// all members have sent their requests, nccl-record answers with a RecordReply and `bytes` bytes of
+// payload.
 #ifndef DRYDOCK_CORE_NCCL_RECORDING_H_
 #define DRYDOCK_CORE_NCCL_RECORDING_H_
 
@@ -17,7 +18,7 @@ namespace drydock {
 inline constexpr const char* kRecordVariable = "DRYDOCK_RECORD";
 
 enum class RecordAsk : uint32_t {
-  kHost = 1,      // asks for the process's RecordHost
+  kHost = 1,      // the process gets its RecordHost
   kExchange = 2,  // all members get the payloads of all, in member order
 };
 

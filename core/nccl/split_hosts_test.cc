@@ -12,7 +12,7 @@ namespace {
 
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-// Checks that every rank, made real, builds what rank 0 reported of it, and sends to every other
+// Checks that every rank, made real, builds what rank 0 reported about it, and sends to every other
 // rank.
 void ExpectAllAgree(const NcclCommunicator& comm) {
   const int ranks = comm.shape().ranks;

@@ -128,7 +128,7 @@ std::string WrongForm(const AttributeRule& rule, const std::string& value) {
       double number = 0;
       const auto [stop, error] = std::from_chars(value.data(), end, number);
       if (error == std::errc() && stop == end && number >= 0 && number < 1e9) return "";
-      return "it must be a number from 0 on";
+      return "it must be a number, at least 0";
     }
     case Form::kHex:
       return IsHex(value) ? "" : "it must be hexadecimal: '0x10de'";
@@ -151,7 +151,7 @@ std::string WrongForm(const AttributeRule& rule, const std::string& value) {
   return "";
 }
 
-// A dump leaves an attribute empty if the system did not tell its value.
+// A dump leaves an attribute empty if the system did not provide its value.
 bool MayBeEmpty(const AttributeRule& rule) { return rule.need != Need::kRequired; }
 
 class Checker {
@@ -174,8 +174,8 @@ class Checker {
 
   void CheckElement(const XmlElement& element) {
     if (++count_ == kMaxTopologyElements + 1) {
-      Fail(element.location, fmt::format("more than {} elements, as many as NCCL reads of a host",
-                                         kMaxTopologyElements));
+      Fail(element.location,
+           fmt::format("more than {} elements, the maximum that NCCL reads", kMaxTopologyElements));
     }
     const ElementRule& rule = *FindRule(element.name);
     CheckAttributes(element, rule);
@@ -246,7 +246,7 @@ class Checker {
         if (&child != &pci.children.front()) {
           return Fail(
               child.location,
-              fmt::format("this <pci> is a switch; its <{}> needs a <pci> of its own", child.name));
+              fmt::format("this <pci> is a switch; its <{}> needs a separate <pci>", child.name));
         }
         device = &child;
       }
@@ -267,7 +267,7 @@ class Checker {
                                        {"0x02", "a NIC"}}) {
       if (!of_device->value.starts_with(prefix)) continue;
       Fail(of_device->location,
-           fmt::format("a device of class '{}' is {} to NCCL, which does not look at what it holds",
+           fmt::format("NCCL takes a device of class '{}' for {} and ignores the devices in it",
                        of_device->value, name));
     }
   }
@@ -277,7 +277,7 @@ class Checker {
   int count_ = 0;
 };
 
-// Returns the value for NCCL; empty: the attribute is left out.
+// Returns the value for NCCL, or "" to leave the attribute out.
 std::string Normal(const AttributeRule& rule, const std::string& value) {
   if (rule.form == Form::kBusId) return NormalBusId(value);
   if (rule.name != "target") return value;

@@ -17,10 +17,10 @@ inline constexpr int kMaxTopologyElements = 254;
 // names, wrong nesting, attributes that are unknown, missing or malformed, too many elements.
 Status CheckElements(const XmlElement& system, const std::string& text);
 
-// Returns the XML for NCCL: only what NCCL reads, with bus ids in lower case, and without what a
-// dump tells of its process (host hash, ranks). A processor always has a vendor, a family and a
-// model, since NCCL would otherwise use those of the machine it runs on. REQUIRES: CheckElements is
-// OK.
+// Returns the XML for NCCL: only what NCCL reads, with bus ids in lower case, and without the data
+// of the process that made a dump (host hash, ranks). A processor always has a vendor, a family and
+// a model, since NCCL would otherwise use those of the machine it runs on. REQUIRES: CheckElements
+// is OK.
 std::string WriteTopology(const XmlElement& system);
 
 // Returns a bus id like "0000:1B:00.0" in NCCL's spelling, or "" if `text` is not a bus id.

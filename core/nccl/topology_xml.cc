@@ -27,7 +27,7 @@ Result<int> LinkCount(const HostKind& kind, const GpuSpec& gpu) {
         kind.name, ToString(scale_up.bandwidth), ToString(one)));
   }
   if (scale_up.kind == ScaleUpKind::kNvSwitch && scale_up.switches < 1) {
-    return Error(fmt::format("host '{}' is joined by NVSwitches but has none", kind.name));
+    return Error(fmt::format("host '{}' has NVSwitch as scale-up but no NVSwitches", kind.name));
   }
   return static_cast<int>(all / one.bits_per_second());
 }
@@ -61,17 +61,20 @@ class Surveyor {
     diagnostics_.Add(Error(std::move(message), element.location, LineOf(text_, element.location)));
   }
   template <class Set, class Value>
-  void Once(Set* seen, const Value& value, const XmlElement& element, std::string_view attribute) {
+  void RequireUnique(Set* seen, const Value& value, const XmlElement& element,
+                     std::string_view attribute) {
     if (seen->insert(value).second) return;
     Fail(element, fmt::format("another <{}> has the {} '{}' already", element.name, attribute,
                               Text(element, attribute)));
   }
 
   void Visit(const XmlElement& element, std::string bus_id) {
-    if (element.name == "cpu") Once(&processors_, Text(element, "numaid"), element, "numaid");
+    if (element.name == "cpu") {
+      RequireUnique(&processors_, Text(element, "numaid"), element, "numaid");
+    }
     if (element.name == "pci") {
       bus_id = NormalBusId(Text(element, "busid"));
-      Once(&devices_, bus_id, element, "busid");
+      RequireUnique(&devices_, bus_id, element, "busid");
     }
     if (element.name == "gpu") VisitGpu(element, bus_id);
     if (element.name == "net") VisitNic(element, bus_id);
@@ -79,10 +82,10 @@ class Surveyor {
   }
 
   void VisitGpu(const XmlElement& gpu, const std::string& bus_id) {
-    Once(&gpu_numbers_, Text(gpu, "dev"), gpu, "dev");
+    RequireUnique(&gpu_numbers_, Text(gpu, "dev"), gpu, "dev");
     gpus_[Number(gpu, "dev", 0)] = bus_id;
     if (capability_ > 0 && Number(gpu, "sm", 0) != capability_) {
-      Fail(gpu, fmt::format("this GPU has compute capability {}, that of the cluster file {}",
+      Fail(gpu, fmt::format("this GPU has compute capability {}, the GPU of the cluster file {}",
                             Text(gpu, "sm"), capability_));
     }
     for (const XmlElement& link : gpu.children) {
@@ -91,17 +94,17 @@ class Surveyor {
       if (target.empty() || target == bus_id) {
         Fail(link, "the target of this <nvlink> is not another GPU");
       } else {
-        Once(&links_of_[bus_id], target, link, "target");
+        RequireUnique(&links_of_[bus_id], target, link, "target");
         link_elements_.emplace_back(bus_id, &link);
       }
     }
   }
 
   void VisitNic(const XmlElement& nic, const std::string& bus_id) {
-    Once(&nic_numbers_, Text(nic, "dev"), nic, "dev");
-    Once(&nic_names_, Text(nic, "name"), nic, "name");
+    RequireUnique(&nic_numbers_, Text(nic, "dev"), nic, "dev");
+    RequireUnique(&nic_names_, Text(nic, "name"), nic, "name");
     const int speed = Number(nic, "speed", 0);
-    // NCCL's own assumption if the driver does not tell (graph/topo.cc).
+    // 10 Gb/s is NCCL's own assumption if the driver does not state the speed (graph/topo.cc).
     nics_[Number(nic, "dev", 0)] = {Text(nic, "name"), bus_id, speed > 0 ? speed : 10'000};
   }
 
@@ -131,13 +134,13 @@ Status CheckCounts(const HostKind& kind, const NcclHost& host) {
   const int gpus = static_cast<int>(host.gpu_bus_ids.size());
   const int nics = static_cast<int>(host.nics.size());
   if (gpus == kind.gpus_per_tray() && nics == kind.nics_per_tray()) return OkStatus();
-  return Error(fmt::format("{} '{}' has {} GPUs and {} NICs, its NCCL topology {} and {}",
+  return Error(fmt::format("{} '{}' has {} GPUs and {} NICs, but its NCCL topology has {} and {}",
                            kind.trays > 1 ? "a tray of host" : "host", kind.name,
                            kind.gpus_per_tray(), kind.nics_per_tray(), gpus, nics),
                {kind.nccl_topology_file, 0, 0});
 }
 
-// Every tray looks like the first, except for the GUIDs of its NICs: libhacknccl assigns them.
+// Every tray equals the first, except for the GUIDs of the NICs, which libhacknccl assigns.
 void RepeatTrays(int trays, NcclHost* host) {
   constexpr std::string_view kGuid = " guid=\"";
   for (size_t at = 0; trays > 1 && (at = host->xml.find(kGuid)) != std::string::npos;) {

@@ -30,15 +30,16 @@ struct NcclHost {
   bool collnet = false;  // its NICs are on a fabric that reduces; not set by the functions below
 };
 
-// From the description: GPUs in equal parts on the sockets, a PCIe switch a few of them with the
-// NICs nearest to them, or all on root ports (Board); NVLinks as scale_up says. Errors: a link
-// count that does not come out whole, a host larger than NCCL can read; an XML that is wrong (see
-// below) or has other numbers of GPUs and NICs than the host.
+// Describes a kind of host. If it has no dumped XML, sockets have equal parts of the GPUs, GPUs and
+// the NICs nearest to them are on PCIe switches or on root ports (Board), and NVLinks are as
+// scale_up says. Errors: a bandwidth that is not a whole number of NVLinks; a host larger than NCCL
+// can read; an XML that is wrong (see below) or has other numbers of GPUs and NICs than the host.
 Result<NcclHost> DescribeHost(const HostKind& kind, const GpuSpec& gpu);
 
-// A dumped XML: bus ids, NICs, and the XML as NCCL is to read it; the rest of NcclHost is left
-// alone. Everything wrong with it is an error with its place (docs/reference/cluster-file.md): NCCL
-// trusts its input. With a `compute_capability`, GPUs of another are wrong too.
+// Parses a dumped XML. Sets the bus ids, the NICs and the XML that NCCL is to read; the rest of
+// NcclHost has its defaults. Reports every mistake with its place (docs/reference/cluster-file.md),
+// because NCCL trusts its input. If `compute_capability` is above 0, a GPU of another compute
+// capability is a mistake too.
 Result<NcclHost> ParseTopologyXml(const std::string& xml, const std::string& file_name,
                                   int compute_capability = 0);
 

@@ -91,7 +91,7 @@ TEST(TopologyXmlTest, LargeHostsHaveDistinctBusIds) {
       "from 0 to 31");
 }
 
-TEST(TopologyXmlTest, ACubeMeshLinksThePairsThatADgx1Does) {
+TEST(TopologyXmlTest, ACubeMeshHasTheNvlinksOfADgx1) {
   const auto host = DescribeHost(Dgx1V100(), TestGpu(70));
   ASSERT_TRUE(host.ok()) << host.error().ToString();
   const auto links = [&](int from, int to) {
@@ -138,7 +138,7 @@ const char kDump[] =
     "<pci busid=\"0000:18:00.0\" class=\"0x020700\"><nic>\n"
     "<net name=\"mlx5_4\" dev=\"0\" speed=\"400000\"/></nic></pci></cpu></system>\n";
 
-TEST(TopologyXmlTest, NcclReadsADumpWithoutWhatItSaysOfItsProcess) {
+TEST(TopologyXmlTest, RemovesTheDataOfTheProcessFromADump) {
   HostKind kind = DgxH100();
   kind.gpus = 1;
   kind.nics.count = 1;
@@ -165,7 +165,8 @@ TEST(TopologyXmlTest, NcclReadsADumpWithoutWhatItSaysOfItsProcess) {
 
   kind.gpus = 8;
   EXPECT_EQ(ErrorText(DescribeHost(kind, TestGpu(90))),
-            "dump.xml: error: host 'dgx-h100' has 8 GPUs and 1 NICs, its NCCL topology 1 and 1");
+            "dump.xml: error: host 'dgx-h100' has 8 GPUs and 1 NICs, but its NCCL topology has 1 "
+            "and 1");
 }
 
 // Returns the first line of the error of kDump with one piece of its text replaced.
@@ -225,12 +226,12 @@ TEST(TopologyXmlTest, LimitsHoldForHostileInput) {
   EXPECT_EQ(error(deep), "d.xml:1:161: error: more than 32 levels");
   EXPECT_EQ(error(wide + "</system>"), "d.xml:1:60003: error: more than 10000 elements");
   EXPECT_EQ(error("<" + std::string(300, 'x') + "/>"),
-            "d.xml:1:1: error: a name of 300 characters; 250 at most");
+            "d.xml:1:1: error: a name has 300 characters; 250 at most");
   EXPECT_EQ(error(std::string(5 << 20, ' ')),
             "d.xml: error: the file has 5242880 bytes; 4194304 at most");
 }
 
-TEST(TopologyXmlTest, ValuesThatNcclDoesNotCheckAreChecked) {
+TEST(TopologyXmlTest, ChecksValuesThatNcclDoesNotCheck) {
   EXPECT_EQ(MessageWith("version='1'", "version='2'"),
             "d.xml:3:9: error: 'version' is '2': it must be a whole number from 1 to 1");
   EXPECT_EQ(MessageWith("dev=\"0\" sm", "dve=\"0\" sm"),
@@ -243,7 +244,7 @@ TEST(TopologyXmlTest, ValuesThatNcclDoesNotCheckAreChecked) {
       "d.xml:7:44: error: <pci> cannot hold <net>; did you mean 'nic'?; it may hold pci, gpu, "
       "nic, pcilink");
   EXPECT_EQ(MessageWith("sm=\"90\"", "sm=\"80\""),
-            "d.xml:6:1: error: this GPU has compute capability 80, that of the cluster file 90");
+            "d.xml:6:1: error: this GPU has compute capability 80, the GPU of the cluster file 90");
   EXPECT_EQ(MessageWith("arch=\"arm64\"", "arch=\"x86_64\""),
             "d.xml:4:1: error: an x86_64 <cpu> needs a 'vendor'");
   EXPECT_EQ(MessageWith("arch=\"arm64\"", "arch=\"x86_64\" vendor=\"GenuineIntel\" familyid=\"6\""),
@@ -271,17 +272,17 @@ TEST(TopologyXmlTest, ValuesThatNcclDoesNotCheckAreChecked) {
       MessageWith("<pci busid=\"00000000:1B:00.0\"",
                   "<pci busid=\"0000:0a:00.0\" class=\"0x068000\"><pci busid=\"0000:0b:00.0\" "
                   "class=\"0x060400\"/></pci><pci busid=\"00000000:1B:00.0\""),
-      "d.xml:5:27: error: a device of class '0x068000' is an NVSwitch to NCCL, which does not "
-      "look at what it holds");
+      "d.xml:5:27: error: NCCL takes a device of class '0x068000' for an NVSwitch and ignores the "
+      "devices in it");
   std::string many;
   for (int i = 0; i < 300; ++i) many += "<pci busid=\"0001:00:00.0\" class=\"0x060400\"/>";
   const std::string error = MessageWith("<pci", many + "<pci");
-  EXPECT_NE(error.find("error: more than 254 elements, as many as NCCL reads of a host"),
+  EXPECT_NE(error.find("error: more than 254 elements, the maximum that NCCL reads"),
             std::string::npos)
       << error;
 }
 
-TEST(TopologyXmlTest, RefusesBandwidthThatIsNoWholeNumberOfLinks) {
+TEST(TopologyXmlTest, RefusesBandwidthOfAFractionOfALink) {
   HostKind kind = DgxH100();
   kind.scale_up.bandwidth = GigabitsPerSecond(3601);
   const auto host = DescribeHost(kind, TestGpu(90));

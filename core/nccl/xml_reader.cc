@@ -15,7 +15,7 @@ namespace {
 
 bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-// Turns byte offsets into places. Offsets that ascend cost one pass over the text together.
+// Turns byte offsets into places. Ascending offsets cost one pass over the text in total.
 class Places {
  public:
   Places(const std::string& text, const std::string& file_name)
@@ -149,7 +149,7 @@ class Parser {
 
   bool CheckName(size_t offset, std::string_view name) {
     if (name.size() <= kMaxXmlValue) return true;
-    Fail(offset, fmt::format("a name of {} characters; {} at most", name.size(), kMaxXmlValue));
+    Fail(offset, fmt::format("a name has {} characters; {} at most", name.size(), kMaxXmlValue));
     return false;
   }
 

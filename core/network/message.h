@@ -1,4 +1,4 @@
-// One transfer from a NIC to a NIC, as the replay hands it to a network and gets it back.
+// One transfer from a NIC to a NIC. The replay gives messages to a network, which delivers them.
 #ifndef DRYDOCK_CORE_NETWORK_MESSAGE_H_
 #define DRYDOCK_CORE_NETWORK_MESSAGE_H_
 
@@ -24,12 +24,12 @@ struct Message {
   // For the receiving actor. The network delivers these two unchanged and does not interpret them.
   uint64_t tag = 0;
   uint32_t detail = 0;
-  // Hints that save look-ups; 0 is "no hint". No hint changes a result. The two places tell each
-  // actor, in its own numbers, what the message belongs to. The route is HostPort::LastRoute of an
-  // earlier message of the same flow.
+  // Hints that save look-ups; 0 is "no hint". No hint changes a result. The source_place tells the
+  // sending actor what the message belongs to, the destination_place the receiving actor. The route
+  // is HostPort::LastRoute of an earlier message of the same flow.
   uint32_t source_place = 0, destination_place = 0;
   uint32_t route = 0;
-  // Carries no data, as a clear-to-send. Where a flow has several queue pairs, a control message
+  // Carries no data, such as a clear-to-send. If a flow has several queue pairs, a control message
   // takes the first one, as in NCCL.
   bool control = false;
   uint64_t cookie = 0;  // for the receiving actor, as `tag`

@@ -95,8 +95,8 @@ class Network {
   virtual std::vector<std::pair<std::string, int64_t>> Counters() const = 0;
   // Returns the busiest links of all processes, the busiest first. REQUIRES: Run has returned.
   virtual std::vector<LinkTotal> BusiestLinks() const { return {}; }
-  // Returns the log, in the first process and if the options ask for one; else null. REQUIRES: Run
-  // has returned.
+  // Returns the log in the first process, if NetworkOptions::log_interval is above zero; else null.
+  // REQUIRES: Run has returned.
   virtual const NetworkLog* Log() const { return nullptr; }
 };
 

@@ -1,6 +1,6 @@
-// What a network observes in detail: its links at an interval, and every message. A Network fills
-// the log if NetworkOptions ask for it; it is written as three tables
-// (docs/reference/run-directory.md).
+// What a network observes in detail: its links at a fixed interval, and every message. A Network
+// fills the log if NetworkOptions::log_interval is above zero. WriteNetworkLog writes it as three
+// tables (docs/reference/run-directory.md).
 #ifndef DRYDOCK_CORE_NETWORK_NETWORK_LOG_H_
 #define DRYDOCK_CORE_NETWORK_NETWORK_LOG_H_
 
@@ -56,7 +56,7 @@ inline constexpr const char* kSlowdownName = "4-slowdown.csv";
 // Returns the slowdowns of the logged messages, by message size.
 std::vector<SlowdownRow> SlowdownsOf(const NetworkLog& log);
 
-// Both work on the run directory `run`. Removing absent tables is no error.
+// Both work on the run directory `run`. Removing absent tables is not an error.
 void RemoveNetworkLog(const std::string& run);
 Status WriteNetworkLog(const std::string& run, const NetworkLog& log);
 

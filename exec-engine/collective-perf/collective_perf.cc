@@ -186,7 +186,7 @@ Result<std::vector<Group>> ChooseGroups(const GroupChoice& choice, const Topolog
 
 Status RunCollectivePerf(const CollectivePerf& perf, bool check,
                          const std::function<void(const SweepResult&)>& on_result) {
-  // Those that move something, each out of place and, where it can be, in place.
+  // The calls that move data: each out of place and, if NCCL makes it in place, also in place.
   std::vector<CommCall> calls;
   std::vector<uint32_t> call_of;  // by size
   for (const SweepSize& size : perf.sizes) {

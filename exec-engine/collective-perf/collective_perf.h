@@ -29,8 +29,8 @@ struct NetworkRule {
 // Parses a network, "auto", or "auto:SIZE": packet below SIZE, analytical from SIZE on.
 Result<NetworkRule> ParseNetworkRule(const std::string& text);
 
-// The ranks of the groups: `lists` (rank_list.h), each also moved up by 1, 2, ... `shift` - 1
-// ranks. Without lists, the first GPUs of the first hosts (0: all).
+// The ranks of the groups: `lists` (rank_list.h), each repeated with its ranks moved up by 1, 2,
+// ... `shift` - 1. Without lists, the first GPUs of the first hosts (0: all).
 struct GroupChoice {
   std::vector<std::string> lists;
   int shift = 1;

@@ -23,9 +23,8 @@ namespace {
 const ToolInfo kInfo = {
     "collective-perf",
     "How long a collective takes for a range of sizes, in nccl-tests' own columns.",
-    "reads cluster.topo (docs/reference/cluster-file.md); prints a table; runs simccl, which lies "
-    "beside it, on a "
-    "temporary run directory",
+    "reads cluster.topo (docs/reference/cluster-file.md); prints a table; runs the simccl in its "
+    "own folder on a temporary run directory",
     "collective-perf all_reduce -b 8 -e 8G -f 2 --cluster configs/clusters/dgx-h100-8.topo", false};
 
 std::string GroupsText(const std::vector<Group>& groups) {

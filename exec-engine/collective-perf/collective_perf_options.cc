@@ -21,11 +21,11 @@ void DeclareSizes(CLI::App* app, CollectivePerfOptions* o) {
   app->add_option("-e,--maxbytes", o->largest, "The largest size")
       ->type_name("SIZE")
       ->capture_default_str();
-  auto* factor = app->add_option("-f,--stepfactor", o->factor, "Each size is this times the last")
+  auto* factor = app->add_option("-f,--stepfactor", o->factor, "Factor from one size to the next")
                      ->type_name("N")
                      ->check(CLI::Range(2, 1 << 20))
                      ->capture_default_str();
-  app->add_option("-i,--stepbytes", o->increment, "Each size is this more than the last")
+  app->add_option("-i,--stepbytes", o->increment, "Increment from one size to the next")
       ->type_name("SIZE")
       ->excludes(factor);
   app->add_option("-d,--datatype", o->type, "float, half, bfloat16, int8, ..., or all")
@@ -34,27 +34,28 @@ void DeclareSizes(CLI::App* app, CollectivePerfOptions* o) {
   app->add_option("-o,--op", o->op, "sum, max, avg, ..., or all")
       ->type_name("OP")
       ->capture_default_str();
-  app->add_option("-r,--root", o->root, "Root, as a member of its group, or all")
+  app->add_option("-r,--root", o->root, "Root: a member's index in its group, or all")
       ->type_name("N")
       ->capture_default_str();
   app->add_option("--pairs", o->pairs,
-                  "For alltoallv: a line of numbers for each member, what it sends to each member, "
-                  "relative to all others")
+                  "For alltoallv: one line for each member, with what it sends to each member, "
+                  "relative to the other numbers")
       ->type_name("FILE");
 }
 
 // The loop of nccl-tests. call_loop.h explains its meaning here.
 void DeclareLoop(CLI::App* app, CollectivePerfOptions* o) {
-  app->add_option("-n,--iters", o->loop.calls, "Calls back to back, of which a time is the mean")
+  app->add_option("-n,--iters", o->loop.calls, "Calls back to back; the time is their mean")
       ->type_name("N")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   app->add_option("-w,--warmup_iters", o->warm_ups,
-                  "Calls before those; not made, because nothing is cold here")
+                  "Warm-up calls; not made, because no simulated call is cold")
       ->type_name("N")
       ->check(CLI::Range(0, 100000))
       ->capture_default_str();
-  app->add_option("-z,--blocking", o->blocking, "1: all wait for all to end before the next call")
+  app->add_option("-z,--blocking", o->blocking,
+                  "1: a call starts when all members have ended the previous one")
       ->type_name("0|1")
       ->check(CLI::Range(0, 1))
       ->capture_default_str();
@@ -64,7 +65,7 @@ void DeclareLoop(CLI::App* app, CollectivePerfOptions* o) {
       ->check(CLI::Range(0, 3))
       ->capture_default_str();
   app->add_option("-R,--local_register", o->buffers,
-                  "Buffers NCCL knows: 1 by ncclCommRegister, 2 as symmetric windows")
+                  "Registered buffers: 1 by ncclCommRegister, 2 as symmetric windows")
       ->type_name("0|1|2")
       ->check(CLI::Range(0, 2))
       ->capture_default_str();
@@ -76,10 +77,11 @@ void DeclareLoop(CLI::App* app, CollectivePerfOptions* o) {
 void DeclareCluster(CLI::App* app, CollectivePerfOptions* o) {
   app->add_option("--cluster", o->cluster, "The cluster (cluster.topo)")->type_name("FILE");
   app->add_option("--astra-network", o->astra_network,
-                  "Instead of a cluster: a network yml of ASTRA-sim's, dimension by dimension; "
-                  "then its system layer makes the messages, not NCCL")
+                  "In place of a cluster: a network file of ASTRA-sim, dimension by dimension; "
+                  "ASTRA-sim's system layer then makes the messages, not NCCL")
       ->type_name("FILE");
-  app->add_option("--astra-system", o->astra_system, "The system json that goes with it")
+  app->add_option("--astra-system", o->astra_system,
+                  "The system file of ASTRA-sim for --astra-network")
       ->type_name("FILE");
   app->add_option("--set", o->overrides,
                   "section.key=value: replaces a value of the cluster file; may be repeated")
@@ -106,10 +108,10 @@ void DeclareCluster(CLI::App* app, CollectivePerfOptions* o) {
       ->excludes(group);
 }
 
-// nccl-tests' word for one after another.
+// nccl-tests' word for all values, one after another.
 const char kAll[] = "all";
 
-Status UnderstandTypes(CollectivePerfOptions* o) {
+Status ParseTypes(CollectivePerfOptions* o) {
   using enum DataType;
   using enum ReduceOp;
   Sweep& sweep = o->sweep;
@@ -130,7 +132,7 @@ Status UnderstandTypes(CollectivePerfOptions* o) {
   return OkStatus();
 }
 
-Status UnderstandCollective(CollectivePerfOptions* o) {
+Status ParseCollectiveAndPairs(CollectivePerfOptions* o) {
   ASSIGN_OR_RETURN(o->sweep.collective, ParseCollective(o->collective));
   const bool has_pairs = o->sweep.collective == CollectiveType::kAllToAllV;
   if (has_pairs && o->pairs.empty()) {
@@ -159,15 +161,15 @@ Status CheckDimensions(const CollectivePerfOptions& o) {
 }
 
 // Finds all mistakes that do not depend on the cluster.
-Status Understand(CollectivePerfOptions* o) {
+Status ParseOptions(CollectivePerfOptions* o) {
   if (o->network == "help") return OkStatus();
   if (o->collective.empty()) return MissingOption("COLLECTIVE");
   const bool dimensions = !o->astra_network.empty() || !o->astra_system.empty();
   if (o->cluster.empty() && !dimensions) return MissingOption("--cluster");
   RETURN_IF_ERROR(CheckClusterOverrides(o->overrides));
-  RETURN_IF_ERROR(UnderstandCollective(o));
+  RETURN_IF_ERROR(ParseCollectiveAndPairs(o));
   if (dimensions) RETURN_IF_ERROR(CheckDimensions(*o));
-  RETURN_IF_ERROR(UnderstandTypes(o));
+  RETURN_IF_ERROR(ParseTypes(o));
   if (o->checks != 0) {
     return Error(
         fmt::format("-c {}: no data is moved, so nothing can be checked; write -c 0", o->checks));
@@ -203,7 +205,7 @@ void DeclareCollectivePerf(CLI::App* app, CollectivePerfOptions* o, const Common
   DeclareLoop(app, o);
   DeclareCluster(app, o);
   app->add_option("--network", o->network,
-                  "What carries bytes between hosts: a network or auto ('help' lists them), or "
+                  "The network between hosts: a network or auto ('help' lists them), or "
                   "auto:SIZE for packets below SIZE and analytical from there")
       ->type_name("NAME")
       ->capture_default_str();
@@ -213,7 +215,7 @@ void DeclareCollectivePerf(CLI::App* app, CollectivePerfOptions* o, const Common
       ->capture_default_str();
   app->add_option("--nccl-library", o->nccl_library, "Another libhacknccl.so")->type_name("FILE");
   app->add_flag("--json", o->json, "Print JSON instead of the table");
-  CheckOptions(app, [o] { return Understand(o); });
+  CheckOptions(app, [o] { return ParseOptions(o); });
 }
 
 }  // namespace drydock

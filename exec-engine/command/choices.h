@@ -29,7 +29,8 @@ Result<int> ParseThreads(const std::string& text, int processes = 1);
 
 // An unknown name is an error that lists the choices.
 Result<Fold> FindFold(const std::string& name);
-// Returns an error if the name is unknown or `network`, from FindNetwork, cannot fold so.
+// Returns an error if the name is unknown or `network`, from FindNetwork, does not support the
+// fold.
 Status CheckFold(const std::string& name, const NetworkModel* network);
 
 // An unknown name is an error that lists the choices.

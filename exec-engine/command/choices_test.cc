@@ -16,7 +16,7 @@ std::vector<std::string> Unused(const char* network, const Topology& topology) {
   return UnusedSettings(**FindNetwork(network), topology);
 }
 
-TEST(ChoicesTest, FoldsAreKnownByTheirNames) {
+TEST(ChoicesTest, FindsFoldsByName) {
   EXPECT_EQ(*FindFold("off"), Fold::kOff);
   EXPECT_EQ(*FindFold("exact"), Fold::kExact);
   EXPECT_EQ(*FindFold("relaxed"), Fold::kRelaxed);
@@ -86,7 +86,7 @@ TEST(ChoicesTest, EveryNetworkReportsADeadlock) {
     const Result<Timeline> timeline = Replay(b.workload, b.plan, b.times, network, {});
     ASSERT_FALSE(timeline.ok()) << network.name;
     EXPECT_THAT(timeline.error().message(),
-                ::testing::HasSubstr("in a circle: rank 0 in op 0 waits for rank 1, which in op 0 "
+                ::testing::HasSubstr("in a cycle: rank 0 in op 0 waits for rank 1, which in op 0 "
                                      "waits for rank 0"))
         << network.name;
   }

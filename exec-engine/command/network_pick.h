@@ -10,9 +10,9 @@
 
 namespace drydock {
 
-// Up to this number of packets, the packet network carries the run; above it, the fluid network. A
-// bound on the run time and no property of a cluster: the packet network simulates about a million
-// packets per second and core (docs/explanation/fluid-network.md).
+// Up to this number of packets, the packet network carries the run; above it, the fluid network.
+// This bounds the run time and is not a property of a cluster: the packet network simulates about a
+// million packets per second and core (docs/explanation/fluid-network.md).
 inline constexpr int64_t kMaxPackets = 20'000'000;
 
 // Returns the number of data packets that all calls of the workload send from NIC to NIC.

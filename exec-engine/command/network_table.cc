@@ -12,13 +12,14 @@ const std::vector<NetworkChoice>& NetworkChoices() {
         .make = MakeAnalyticalNetwork,
         .make_folded = MakeFoldedAnalyticalNetwork,
         .folds_exactly = true},
-       "NICs queue, the fabric adds latency: no congestion, seconds"},
+       "messages queue at NICs only: no congestion in the fabric; takes seconds"},
       {{.name = "fluid",
         .make = MakeFluidNetwork,
         .make_folded = MakeFoldedFluidNetwork,
         .merges_loops = true},
        "max-min fair flows over the packets' paths: congestion without queues"},
-      {{.name = "packet", .make = MakePacketNetwork}, "every packet through every switch, by ns-3"},
+      {{.name = "packet", .make = MakePacketNetwork},
+       "every packet in every switch, simulated by ns-3"},
   };
   return choices;
 }

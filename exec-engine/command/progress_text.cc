@@ -10,7 +10,8 @@ namespace {
 
 constexpr double kFirstEstimate = 1;  // seconds of run time that an estimate needs
 
-// The share of the run that is done: of its ops, or of its simulated time if that is larger.
+// Returns the share of the run that is done: of its ops, or of its simulated time if that is
+// larger.
 double Share(const Progress::Snapshot& at) {
   const double ops =
       at.all_ops == 0 ? 1 : static_cast<double>(at.ops) / static_cast<double>(at.all_ops);
@@ -32,10 +33,10 @@ std::string Left(double seconds) {
 // Text of limited length, composed without allocation.
 class Line {
  public:
-  explicit Line(char (&text)[kHowFarSize]) : text_(text) {}
+  explicit Line(char (&text)[kBriefProgressSize]) : text_(text) {}
 
   Line& operator<<(const char* words) {
-    for (; *words != 0 && size_ < kHowFarSize; ++words) text_[size_++] = *words;
+    for (; *words != 0 && size_ < kBriefProgressSize; ++words) text_[size_++] = *words;
     return *this;
   }
   // Pads with zeros to `digits`.
@@ -45,7 +46,7 @@ class Line {
     for (; (number > 0 || count < digits) && count < 20; number /= 10) {
       reversed[count++] = static_cast<char>('0' + number % 10);
     }
-    while (count > 0 && size_ < kHowFarSize) text_[size_++] = reversed[--count];
+    while (count > 0 && size_ < kBriefProgressSize) text_[size_++] = reversed[--count];
     return *this;
   }
   size_t size() const { return size_; }
@@ -67,7 +68,7 @@ std::string ProgressText(const Progress::Snapshot& at, double seconds) {
   return out;
 }
 
-size_t WriteHowFar(const Progress::Snapshot& at, char (&text)[kHowFarSize]) {
+size_t WriteBriefProgress(const Progress::Snapshot& at, char (&text)[kBriefProgressSize]) {
   constexpr int64_t kPsInMs = 1'000'000'000, kPsInUs = 1'000'000;
   Line line(text);
   line.Number(at.ops) << " of ";

@@ -15,8 +15,8 @@ std::string ProgressText(const Progress::Snapshot& at, double seconds);
 
 // Writes "1234 of 3333 ops done, 12.345 ms simulated" to `text` and returns the length. Does not
 // allocate, so that a signal handler may call it.
-inline constexpr size_t kHowFarSize = 128;
-size_t WriteHowFar(const Progress::Snapshot& at, char (&text)[kHowFarSize]);
+inline constexpr size_t kBriefProgressSize = 128;
+size_t WriteBriefProgress(const Progress::Snapshot& at, char (&text)[kBriefProgressSize]);
 
 }  // namespace drydock
 

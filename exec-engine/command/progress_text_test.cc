@@ -17,9 +17,9 @@ Progress::Snapshot At(int64_t ops, Time now, Time until = Time::Max()) {
   return {ops, 4000, 5'000'000, now, until};
 }
 
-std::string HowFar(const Progress::Snapshot& at) {
-  char text[kHowFarSize];
-  return std::string(text, WriteHowFar(at, text));
+std::string BriefProgress(const Progress::Snapshot& at) {
+  char text[kBriefProgressSize];
+  return std::string(text, WriteBriefProgress(at, text));
 }
 
 TEST(ProgressTextTest, HasShareSpeedAndRemainingTime) {
@@ -39,11 +39,11 @@ TEST(ProgressTextTest, ARunWithALimitIsDoneAtTheLimit) {
             "75 %, 3 ms simulated, 1000 of 4000 ops, 1.7 M events/s, 1 s left");
 }
 
-TEST(ProgressTextTest, HowFarIsWrittenWithoutAllocating) {
-  EXPECT_EQ(HowFar(At(1234, Time::Us(12345))), "1234 of 4000 ops done, 12.345 ms simulated");
-  EXPECT_EQ(HowFar(At(0, Time::Us(7))), "0 of 4000 ops done, 0.007 ms simulated");
+TEST(ProgressTextTest, BriefProgressHasOpsAndTime) {
+  EXPECT_EQ(BriefProgress(At(1234, Time::Us(12345))), "1234 of 4000 ops done, 12.345 ms simulated");
+  EXPECT_EQ(BriefProgress(At(0, Time::Us(7))), "0 of 4000 ops done, 0.007 ms simulated");
   const Progress::Snapshot most = {INT64_MAX, INT64_MAX, 0, Time::Max(), Time::Max()};
-  EXPECT_EQ(HowFar(most),
+  EXPECT_EQ(BriefProgress(most),
             "9223372036854775807 of 9223372036854775807 ops done, 9223372036.854 ms simulated");
 }
 

@@ -73,7 +73,7 @@ class ExchangePhase : public ChunkPhase {
   Carrier* const carrier_;
   int window_ = 1;
   int64_t sends_left_ = 0;
-  int64_t others_ = 0;  // packets of a round beside the first
+  int64_t others_ = 0;  // packets of a round after its first `window_` packets
   int64_t received_ = 0;
   int64_t passed_ = 0;  // packets that may be sent
 
@@ -101,7 +101,7 @@ class RingPhase final : public ExchangePhase {
   Packet packet_;
 };
 
-// To the next NPU, to the one behind it, and so on, several at a time.
+// Sends to the next NPU, to the NPU after it, and so on, several at a time.
 class DirectPhase final : public ExchangePhase {
  public:
   DirectPhase(const PhasePlan& plan, Carrier* carrier) : ExchangePhase(plan, carrier) {

@@ -2,7 +2,7 @@
 // and sum.
 //
 // Every packet passes the NPU's endpoint before its first send or after its arrival. The endpoint
-// sums the packet if the algorithm asks for it. A packet that has passed lets the next message
+// sums the packet if the algorithm requires a sum. After a packet has passed, the next message may
 // leave.
 #ifndef DRYDOCK_EXEC_ENGINE_DIMENSIONS_CHUNK_PHASE_H_
 #define DRYDOCK_EXEC_ENGINE_DIMENSIONS_CHUNK_PHASE_H_
@@ -23,7 +23,7 @@ class ChunkPhase {
     // A packet passes the endpoint; OnPassed will be called.
     virtual void Pass(int64_t bytes, bool sums) = 0;
     virtual void Send(int to, int64_t bytes) = 0;
-    // The phase waits for such a message; OnReceived will be called.
+    // The phase waits for a message from `from`; OnReceived will be called.
     virtual void Expect(int from, int64_t bytes) = 0;
   };
 
@@ -37,7 +37,7 @@ class ChunkPhase {
   bool done_ = false;
 };
 
-// Both outlive the phase.
+// Both arguments outlive the phase.
 std::unique_ptr<ChunkPhase> MakeChunkPhase(const PhasePlan& plan, ChunkPhase::Carrier* carrier);
 
 }  // namespace drydock

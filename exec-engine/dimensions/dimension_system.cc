@@ -14,7 +14,7 @@ constexpr int kChunkBits = 20;  // of a chunk's name, for its number in the call
 // delay of the system file.
 constexpr Time kGroupEndpointDelay = Time::Ns(10);
 
-// The time of one write and two reads, each rounded down.
+// Returns the time of one write and two reads, each rounded down.
 Time SumTime(const CollectiveSystem& system, int64_t bytes) {
   const auto bits = static_cast<__int128>(bytes) * 8 * 1'000'000'000;
   return Time::Ns(3 * static_cast<int64_t>(bits / system.memory.bits_per_second()));

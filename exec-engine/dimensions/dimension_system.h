@@ -44,7 +44,7 @@ class DimensionSystem {
   Time now() const { return now_; }
   bool idle() const { return events_.empty(); }
   Time next_time() const { return events_.top().time; }
-  // Moves the clock without an event. REQUIRES: `time` is not behind the next event.
+  // Moves the clock without an event. REQUIRES: `time` is not after the next event.
   void AdvanceTo(Time time);
   void RunNext();
   int64_t messages() const { return messages_; }

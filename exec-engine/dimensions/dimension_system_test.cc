@@ -109,7 +109,7 @@ TEST(DimensionSystemTest, SwitchesTakeTwoHopsAndFullMeshesOne) {
             Hop(part, 4) + 20);
 }
 
-TEST(DimensionSystemTest, HalvingAndDoublingHalvesAndDoubles) {
+TEST(DimensionSystemTest, HalvingDoublingTakesItsClosedForm) {
   const DimensionNetwork network({Dimension(DimensionShape::kFullyConnected, 8)});
   const CollectiveSystem system = System({{DimensionAlgorithm::kHalvingDoubling, 0, false}}, 1);
   int64_t sum = 10;

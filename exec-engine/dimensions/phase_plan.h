@@ -31,13 +31,13 @@ struct PhasePlan {
   int position = 0;  // of this NPU in the ring
   int64_t bytes = 0;
   bool root_is_first = false;  // kDoubleBinaryTree: which of the two trees
-  bool in_group = false;       // the ring of a group, whose endpoint has a delay of its own
+  bool in_group = false;       // the ring of a group, whose endpoint has a different delay
 };
 
 // A call of an NPU. `bytes` is ASTRA-sim's comm_size: one member's part of an all-gather, else the
 // buffer. The type is all-reduce, all-gather, reduce-scatter or all-to-all.
 struct DimensionCall {
-  uint64_t name = 0;  // the same at all members, and different from all other calls
+  uint64_t name = 0;  // the same at all members, unique among calls
   CollectiveType type = CollectiveType::kAllReduce;
   int64_t bytes = 0;
   const std::vector<int>* members = nullptr;  // null: all NPUs; outlives the call

@@ -15,12 +15,12 @@ namespace drydock {
 namespace {
 
 // Calls up to this size are short: their latency exceeds the time for their bytes by far, so that
-// relaxed folding may treat their members as equal. A bound of the method, measured by
-// tests/integration/folding_test.py, no property of a cluster.
+// relaxed folding may treat their members as equal. This is a bound of the method, measured by
+// tests/integration/folding_test.py, and not a property of a cluster.
 constexpr Bytes kShortCall{64 << 10};
 
 // One side of a connection between two hosts: what distinguishes it from other connections, as the
-// host on that side sees it. Numbers are those of the search.
+// host on that side sees it. Search assigns the numbers.
 struct Side {
   int part = 0, peer_part = 0;      // of the members, in their calls
   uint32_t end = 0, peer_end = 0;   // of the members' ends (plan_ends.h)
@@ -78,7 +78,8 @@ class Search {
     friend auto operator<=>(const Edge&, const Edge&) = default;
   };
 
-  // What the host is without its calls, and which roles of its ranks share a group.
+  // Adds what distinguishes the host apart from its calls, and which roles of its ranks share a
+  // group.
   void AddHost(int host) {
     Signature& own = own_[static_cast<size_t>(host)];
     std::vector<int> groups;
@@ -124,7 +125,7 @@ class Search {
         relaxed_ && wide && std::count(ends.by_position.begin(), ends.by_position.end(), true) > 0;
     bool even = true;
     for (size_t m = 0; m < ranks.size(); ++m) {
-      does.push_back(WhatItDoes(plan, ends, m, ranks, spread));
+      does.push_back(WorkOf(plan, ends, m, ranks, spread));
       part.push_back(PartOf(ranks[m], use));
       const int gpu = index_.placement().of(ranks[m]).gpu;
       const int of = workload_.class_of_rank[static_cast<size_t>(ranks[m])];
@@ -149,9 +150,10 @@ class Search {
 
   int HostOf(int rank) const { return index_.placement().of(rank).host; }
 
-  // Returns a number for what a member does in a call, apart from the hosts it does it with.
-  int WhatItDoes(const Plan& plan, const PlanEnds& ends, size_t m, const std::vector<int>& ranks,
-                 bool spread) {
+  // Returns the number of a member's work in a call. The hosts of its peers do not affect the
+  // number.
+  int WorkOf(const Plan& plan, const PlanEnds& ends, size_t m, const std::vector<int>& ranks,
+             bool spread) {
     scratch_ = {ends.works};
     for (const ChannelProgram& program : plan.members[m]) {
       const bool by_position = !spread && ends.by_position[program.pattern];
@@ -167,7 +169,7 @@ class Search {
     return work_.Of(scratch_);
   }
 
-  // To scratch_, in five numbers.
+  // Appends five numbers to scratch_.
   void AppendConnection(const Connection& c, const PlanEnds& ends, uint32_t connection, size_t m,
                         const std::vector<int>& ranks) {
     const bool sends = c.from == m;
@@ -235,7 +237,7 @@ class Search {
                              path.last.bits_per_second(), path.switches});
   }
 
-  // What the node is by itself, and the labels of its edges.
+  // Appends what distinguishes the node apart from its neighbors, and the labels of its edges.
   void AppendOwn(size_t node, Signature* out) {
     if (node < own_.size()) {
       std::vector<int64_t>& calls = calls_[node];
@@ -249,8 +251,8 @@ class Search {
     for (const Edge& edge : edges_[node]) out->push_back(edge.label);
   }
 
-  // The classes of the neighbors in the order of the labels, which the signature need not repeat:
-  // since AppendOwn they are equal within a class.
+  // Appends the classes of the neighbors in the order of the labels. The signature need not repeat
+  // the labels: AppendOwn has made them equal within a class.
   static void AppendNeighbors(const std::vector<Edge>& edges, const std::vector<int>& class_of,
                               Signature* out) {
     for (size_t i = 0; i < edges.size();) {

@@ -22,8 +22,8 @@ struct HostEquivalenceClasses {
   std::vector<int> class_of_host;  // counted from 0 in the order of their first hosts
   int count = 0;
   // By Workload::uses. A call is uneven if its members do different work that the classes ignore:
-  // only the hosts of its members distinguish hosts. Its plan is spread if the classes hold for the
-  // plan with Spread patterns (plan_ends.h).
+  // only the set of its members' hosts affects the classes. Its plan is spread if the classes hold
+  // for the plan with Spread patterns (plan_ends.h).
   std::vector<bool> uneven, spread;
 };
 

@@ -9,8 +9,8 @@
 namespace drydock {
 namespace {
 
-// kAuto folds runs of at least this many ranks relaxed. A choice between speed and exactness, no
-// property of a cluster.
+// With kAuto, runs of at least this many ranks are folded relaxed. This is a choice between speed
+// and exactness, not a property of a cluster.
 constexpr int kManyRanks = 512;
 
 bool IsRandom(const Variation& variation) {
@@ -127,7 +127,7 @@ int ReplicaFolding::RankAt(const End& end) const {
 
 // Returns the end of `rank` that corresponds to an end of another rank. REQUIRES: both ranks are on
 // the same GPU of equivalent hosts.
-ReplicaFolding::End ReplicaFolding::SameEndOf(const End& end, int rank) const {
+ReplicaFolding::End ReplicaFolding::CorrespondingEnd(const End& end, int rank) const {
   const Workload& workload = index_.workload();
   const PlanEnds& theirs = ends_->Of(*index_.PlanFor(end.use.call, end.use.group));
   const int role = RoleIn(workload, RankAt(end), end.use.group);
@@ -153,8 +153,9 @@ FabricPath ReplicaFolding::PathFrom(const End& end) {
   return end.sends ? paths_.Between(out, in) : paths_.Between(in, out);
 }
 
-// Returns the mean path of the connections that this one stands for, or no path (switches < 0) if
-// they do not differ. A chunk of a ring travels once over almost all of them, so their sum counts.
+// Returns the mean path of the connections that this connection represents, or no path (`switches`
+// below 0) if their paths are equal. The mean suffices because a chunk of a ring travels over
+// almost all of these paths, so only their sum matters.
 FabricPath ReplicaFolding::MeanPath(const End& end) {
   const Placement::Slot& at = index_.placement().of(RankAt(end));
   const FabricPath own = PathFrom(end);
@@ -163,7 +164,7 @@ FabricPath ReplicaFolding::MeanPath(const End& end) {
   bool differ = false;
   const std::vector<HostId>& hosts = ReplicasOf(at.host);
   for (const HostId host : hosts) {
-    const FabricPath path = PathFrom(SameEndOf(end, index_.first_rank(host) + at.gpu));
+    const FabricPath path = PathFrom(CorrespondingEnd(end, index_.first_rank(host) + at.gpu));
     if (path.switches < 0) return path;
     latency += path.latency.ps();
     switches += path.switches;
@@ -189,7 +190,7 @@ uint32_t ReplicaFolding::FoldConnection(const Workload::Use& use, uint32_t conne
   const bool replayed = IsRepresentative(index_.placement().of(peer).host);
   folded.replicas = ReplicaCount(RepresentativeOf(index_.placement().of(RankAt(here)).host));
   if (replayed && folded.path.switches < 0 && folded.replicas == 1) return kNotFolded;
-  if (!replayed) there = SameEndOf(there, RepresentativeRank(peer));
+  if (!replayed) there = CorrespondingEnd(there, RepresentativeRank(peer));
   folded.group = there.use.group;
   folded.connection = there.connection;
   there.sends = sends;
@@ -227,7 +228,7 @@ std::vector<FlowEnds> ReplicaFolding::ReplicaFlows(uint32_t number) const {
   const Placement::Slot& at = index_.placement().of(RankAt(own));
   std::vector<FlowEnds> flows;
   for (const HostId host : ReplicasOf(at.host)) {
-    const End end = SameEndOf(own, index_.first_rank(host) + at.gpu);
+    const End end = CorrespondingEnd(own, index_.first_rank(host) + at.gpu);
     const Plan& plan = *index_.PlanFor(end.use.call, end.use.group);
     const Connection& c = plan.connections[end.connection];
     const std::vector<int>& ranks = index_.workload().groups[end.use.group].ranks;

@@ -1,16 +1,16 @@
 // Folding: of each equivalence class of hosts (host_equivalence_classes.h) one representative is
 // replayed for all replicas. What a representative sends to another host arrives at that host's
-// representative, on the connection that corresponds to the sender's. A ring of replicas thus
-// becomes messages from a host to itself, or to a neighbor of another class.
+// representative, on the connection that corresponds to the sender's. So a ring of replicas becomes
+// messages from a host to itself, or to a neighbor of another class.
 //
 // Exact folding: corresponding connections have paths of equal length. No time changes, except
 // where events of one instant are ordered by host number.
 //
 // Relaxed folding accepts hosts that differ in their rows of racks or their nodes of a tree. A
-// connection takes the mean path of the connections that it stands for. The shorter last chunks of
+// connection takes the mean path of the connections that it represents. The shorter last chunks of
 // a ring are spread over all its chunks. In a short call whose members do different work, a
-// representative does the work of every member that it stands for, which costs little, and is done
-// with the last of them.
+// representative does the work of every member that it represents, which costs little. For the
+// representative, the call ends with the last of this work.
 //
 // Not thread-safe: for networks that run on one thread.
 #ifndef DRYDOCK_EXEC_ENGINE_FOLDING_REPLICA_FOLDING_H_
@@ -44,11 +44,11 @@ class ReplicaFolding final : public ReplicaMap {
   bool relaxed() const { return relaxed_; }
   // Returns the plan that the call runs: its own, or its own with Spread patterns.
   const Plan& PlanOf(const Workload::Use& use);
-  // Returns whether a representative does the work of every member that it stands for.
+  // Returns whether a representative does the work of every member that it represents.
   bool ServesEveryMember(const Workload::Use& use) const;
 
-  // Returns the number of the folded connection (replica_map.h) that stands for this end of the
-  // connection; kNotFolded if a plain message does.
+  // Returns the number of the folded connection (replica_map.h) that represents this end of the
+  // connection; kNotFolded if the connection takes plain messages.
   uint32_t FoldConnection(const Workload::Use& use, uint32_t connection, bool sends);
   // The same for a call in which representatives serve every member; kNotFolded inside a host.
   uint32_t FoldConnectionForEveryMember(const Workload::Use& use, uint32_t connection, bool sends);
@@ -71,7 +71,7 @@ class ReplicaFolding final : public ReplicaMap {
   size_t IndexOf(const Workload::Use& use) const;
   const std::vector<HostId>& ReplicasOf(HostId host) const;
   int RankAt(const End& end) const;
-  End SameEndOf(const End& end, int rank) const;
+  End CorrespondingEnd(const End& end, int rank) const;
   FabricPath PathFrom(const End& end);
   FabricPath MeanPath(const End& end);
   uint32_t AddEnd(const FoldedConnection& connection, const End& end);

@@ -1,6 +1,6 @@
 // Which host represents which in a folded replay, and where the messages of representatives arrive.
-// A network that carries a folded replay needs to know this much of it, and no more
-// (folded_network.h). ReplicaFolding fills the map while the replay runs.
+// A network that carries a folded replay depends on this map only (folded_network.h).
+// ReplicaFolding fills the map while the replay runs.
 //
 // Not thread-safe: for networks that run on one thread.
 #ifndef DRYDOCK_EXEC_ENGINE_FOLDING_REPLICA_MAP_H_
@@ -17,14 +17,14 @@
 
 namespace drydock {
 
-// One end of a connection of a representative. It stands for the same end of the connections of all
+// One end of a connection of a representative. It represents the same end of the connections of all
 // replicas. Folded connections are numbered from 1.
 struct FoldedConnection {
   uint32_t group = 0, connection = 0;  // the connection, as the receiver names it
   HostId source = 0;                   // the sender, as the receiver names it
   FabricPath path;                     // switches < 0: the path between the NICs of the message
-  int64_t replicas = 1;                // connections that it stands for, itself included
-  // Belongs to a call in which the representative does the work of every member that it stands for.
+  int64_t replicas = 1;                // connections that it represents, itself included
+  // Belongs to a call in which the representative does the work of every member that it represents.
   bool every_member = false;
 };
 
@@ -47,7 +47,7 @@ class ReplicaMap {
   HostId SourceAtReceiver(const Message& message, uint32_t number) const {
     return number == kNotFolded ? message.source : connections_[number].source;
   }
-  // Returns how many messages of the whole replay the message stands for.
+  // Returns how many messages of the whole replay the message represents.
   int64_t MessagesFor(const Message& message, uint32_t number) const {
     return number == kNotFolded ? ReplicaCount(message.source) : connections_[number].replicas;
   }

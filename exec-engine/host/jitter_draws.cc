@@ -11,8 +11,8 @@ namespace {
 // that a cluster file may state. Part of the draw: another bound draws other durations.
 constexpr double kMaxDeviations = 3;
 
-// Draws are made of this function, so another function draws another jitter: it must not change. A
-// bijection; every bit of the result depends on every bit of `x`.
+// All draws use this function. It must not change, because another function would draw another
+// jitter. A bijection; every bit of the result depends on every bit of `x`.
 uint64_t Scramble(uint64_t x) {
   x = (x ^ x >> 32) * 0xd6e8feb86659fd93u;
   x = (x ^ x >> 32) * 0xd6e8feb86659fd93u;
@@ -30,7 +30,7 @@ double JitterDraws::Uniform(int rank, uint32_t op, uint64_t number) const {
 
 Time JitterDraws::ComputeTime(Time duration, int rank, uint32_t op) const {
   if (jitter_.compute <= 0) return duration;
-  // Box and Muller.
+  // The Box-Muller transform.
   const double normal = std::sqrt(-2 * std::log(Uniform(rank, op, 0))) *
                         std::cos(2 * std::numbers::pi * Uniform(rank, op, 1));
   const double deviations = std::clamp(normal, -kMaxDeviations, kMaxDeviations);

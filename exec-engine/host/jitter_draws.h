@@ -14,14 +14,14 @@ class JitterDraws {
  public:
   explicit JitterDraws(const Jitter& jitter) : jitter_(jitter) {}
 
-  // The duration on this rank of a compute op whose mean duration is `duration`: normally
+  // Returns the duration on this rank of a compute op whose mean duration is `duration`: normally
   // distributed, cut off at three standard deviations.
   Time ComputeTime(Time duration, int rank, uint32_t op) const;
-  // The delay with which the rank starts a communication op: exponentially distributed.
+  // Returns the delay with which the rank starts a communication op: exponentially distributed.
   Time CallDelay(int rank, uint32_t op) const;
 
  private:
-  // Uniform in (0, 1]. `number` distinguishes several draws for one op.
+  // Returns a number, uniform in (0, 1]. `number` distinguishes several draws for one op.
   double Uniform(int rank, uint32_t op, uint64_t number) const;
 
   const Jitter jitter_;

@@ -114,8 +114,8 @@ TEST(StragglerTest, OtherRanksWaitForASlowGpu) {
   }
 }
 
-// Slow from 400 us, when 600 us remain that become 1200 us, until 1000 us, when half of those
-// remain.
+// The GPU is slow from 400 us until 1000 us. At 400 us, 600 us of work remain, which then take 1200
+// us; at 1000 us, half of that work remains.
 TEST(StragglerTest, AGpuMayBeSlowForSomeTime) {
   const Variation variation = {{{Time::Us(400), 0, -1, 2}, {Time::Us(1000), 0, -1, 1}}, {}};
   const Result<Timeline> timeline = ReplayWith(TwoRanks(), variation);

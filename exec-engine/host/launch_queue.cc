@@ -7,7 +7,7 @@ namespace drydock {
 LaunchQueue::LaunchQueue(const Program& program, const LaunchTable& table, size_t streams,
                          RankTimeline* timeline)
     : program_(&program), table_(&table), timeline_(timeline) {
-  if (table.modelled()) {
+  if (table.modeled()) {
     streams_.resize(streams);
     has_ended_.assign(program.ops.size(), false);
   } else {
@@ -50,12 +50,12 @@ uint32_t LaunchQueue::Issue(Time now) {
 }
 
 Time LaunchQueue::EarliestEnd(uint32_t op) const {
-  if (!table_->modelled()) return Time();
+  if (!table_->modeled()) return Time();
   return timeline_->start[op] + table_->CostOf(program_->ops[op]).span;
 }
 
 void LaunchQueue::OnEnded(uint32_t op) {
-  if (!table_->modelled()) return;
+  if (!table_->modeled()) return;
   ++ended_;
   has_ended_[op] = true;
   const Op& what = program_->ops[op];

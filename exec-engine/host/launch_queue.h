@@ -1,7 +1,7 @@
 // The host of one rank, which launches the work of the GPU. It issues the ops of the program in
 // order, each at its cost (launch_table.h). It runs ahead of the GPU until the queue of a stream is
-// full or an op makes the host wait. Issue() goes as far as the future does not matter, so only
-// ends of ops let it go on.
+// full or an op makes the host wait. Issue() stops at the first op whose issue depends on the end
+// of an earlier op, so only ends of ops let it continue.
 //
 // From the issue of an op until its start, the rank's timeline holds the time at which the host has
 // launched the op, in place of its start. Not thread-safe.
@@ -19,8 +19,8 @@ namespace drydock {
 
 class LaunchQueue {
  public:
-  // All outlive this. The timeline is sized for the program. If launches are not modelled, every op
-  // is issued from the beginning.
+  // All arguments outlive this. The timeline is sized for the program. If launches are not
+  // modeled, every op is issued from the beginning.
   LaunchQueue(const Program& program, const LaunchTable& table, size_t streams,
               RankTimeline* timeline);
 
@@ -30,8 +30,8 @@ class LaunchQueue {
   bool issued(uint32_t op) const { return op < next_; }
   bool done() const { return next_ == program_->ops.size(); }
 
-  // The time before which the compute op cannot end because its last kernels are not launched.
-  // REQUIRES: the op is issued and has not started.
+  // Returns the time before which the compute op cannot end because its last kernels are not
+  // launched. REQUIRES: the op is issued and has not started.
   Time EarliestEnd(uint32_t op) const;
 
   void OnEnded(uint32_t op);

@@ -119,7 +119,7 @@ TEST(LaunchQueueTest, AFullQueueStopsTheHost) {
   for (int op = 0; op < 30; ++op) Kernels(&b, {1});
   EXPECT_EQ(Iteration(b), Time::Us(14 + 1000 + 30));
   b.workload.launch.queue = 10;
-  // Nine launches follow the first kernel, and 21 its end.
+  // Nine ops are launched before the first kernel ends, and 21 after it.
   EXPECT_EQ(Iteration(b), Time::Us(14 + 1000 + 21 * 10 + 4 + 1));
 }
 
@@ -131,7 +131,7 @@ TEST(LaunchQueueTest, AnOpLargerThanTheQueueIsLaunchedWhenItsStreamIsEmpty) {
   EXPECT_EQ(Iteration(b), Time::Us(114 + 20 * 10 + 4 + 1));
 }
 
-TEST(LaunchQueueTest, StreamsHaveQueuesOfTheirOwn) {
+TEST(LaunchQueueTest, EachStreamHasASeparateQueue) {
   WorkloadBuilder b = OneRank();
   b.workload.launch.queue = 1;
   Kernels(&b, {1000});
@@ -214,8 +214,8 @@ TEST(LaunchQueueTest, LaunchBoundTimeBelongsToTheHost) {
   const Result<Timeline> timeline = ReplayAll(b);
   ASSERT_TRUE(timeline.ok());
   const TimeAccount& account = timeline->accounts[0];
-  // 14 us until the first kernel, 20 launches of 10 us with 20 us of work, behind the last of which
-  // the next op is launched; then the wait.
+  // 14 us until the first kernel, 20 launches of 10 us with 20 us of work, the launch of the next
+  // op; then the wait.
   EXPECT_EQ(account.compute, Time::Us(20 + 1000 + 5));
   EXPECT_EQ(account.host, timeline->iteration - account.compute);
   EXPECT_EQ(timeline->iteration, Time::Us(21 * 10 + 4 + 1000 + 5 + 5 * 10 + 4 + 1));

@@ -10,7 +10,7 @@ Time Slower(Time time, double speed) {
   return Time::Ps(std::llround(static_cast<double>(time.ps()) / speed));
 }
 
-// The share of each kernel in the submodule's gaps.
+// Returns the share of each kernel in the submodule's gaps.
 Time GapEach(const SubmoduleTime& times) {
   Time gaps;
   int64_t kernels = 0;
@@ -58,7 +58,7 @@ bool IsBackward(Pass pass) {
 LaunchTable::LaunchTable(const Workload& workload, const HostKind& host,
                          const GpuKernelTimes& times)
     : costs_(workload.launch) {
-  if (!modelled()) return;
+  if (!modeled()) return;
   for (Time* time : {&costs_.kernel, &costs_.backward_kernel, &costs_.collective, &costs_.message,
                      &costs_.graph, &costs_.wait, &costs_.loop}) {
     *time = Slower(*time, host.board.launch_speed);

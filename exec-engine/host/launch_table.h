@@ -26,7 +26,7 @@ class LaunchTable {
   // `times` are those of the host's GPU.
   LaunchTable(const Workload& workload, const HostKind& host, const GpuKernelTimes& times);
 
-  bool modelled() const { return costs_.modelled(); }
+  bool modeled() const { return costs_.modeled(); }
   Time wait() const { return costs_.wait; }
   Time latency() const { return costs_.latency; }
   int64_t queue() const { return costs_.queue; }

@@ -1,6 +1,6 @@
-// The ports at which loads, stores and host work queue, beside the PCIe ports that they share with
-// communication (ports.h): each GPU's own memory and NVLink-C2C, each socket's memory, the remote
-// memory. A port serves requests in their order. One per host; not thread-safe.
+// The ports at which loads, stores and host work queue, in addition to the PCIe ports that they
+// share with communication (ports.h): each GPU's own memory and NVLink-C2C, each socket's memory,
+// the remote memory. A port serves requests in their order. One per host; not thread-safe.
 #ifndef DRYDOCK_EXEC_ENGINE_HOST_MEMORY_PORTS_H_
 #define DRYDOCK_EXEC_ENGINE_HOST_MEMORY_PORTS_H_
 
@@ -18,11 +18,11 @@ class MemoryPorts {
   MemoryPorts(const HostKind& kind, const GpuSpec& gpu, const HostMemory& memory, int hosts,
               const PortMap& pcie);
 
-  // The time before the first byte of an access.
+  // Returns the time before the first byte of an access.
   Time Latency(OpKind kind, MemoryTier tier) const;
-  // The PCIe ports of an access. No ports if it does not cross PCIe.
+  // Returns the PCIe ports of an access; no ports if the access does not cross PCIe.
   PortPath PciePath(int gpu, OpKind kind, MemoryTier tier) const;
-  // The bytes that `bytes` of data occupy on PCIe or NVLink-C2C, packet headers and pauses
+  // Returns the bytes that `bytes` of data occupy on PCIe or NVLink-C2C, packet headers and pauses
   // included.
   int64_t LinkBytes(int64_t bytes) const;
   // Takes all ports but those of PCIe, each as soon as it is free. Returns the latest end.

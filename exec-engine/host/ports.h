@@ -54,7 +54,7 @@ struct PortPath {
   std::array<PortId, 3> between = {kNoPort, kNoPort, kNoPort};
 };
 
-// Which port is which, and how fast. Immutable; one per kind of host.
+// The ports of a host and their rates. Immutable; one per kind of host.
 class PortMap {
  public:
   PortMap(const HostKind& kind, const GpuSpec& gpu);
@@ -67,14 +67,14 @@ class PortMap {
   PortId NicOut(int nic) const { return Id(4 * gpus_ + nic); }
   PortId NicIn(int nic) const { return Id(4 * gpus_ + nics_ + nic); }
 
-  // From GPU to GPU over the scale-up. `relay` is a GPU through whose memory the data passes, -1 if
-  // there is none. Two GPUs of a mesh that share no link use PCIe.
+  // Returns the path from GPU to GPU over the scale-up. `relay` is a GPU through whose memory the
+  // data passes, -1 if there is none. Two GPUs of a mesh that share no link use PCIe.
   PortPath ScaleUpPath(int from, int to, int relay) const;
-  // From GPU to GPU over PCIe. `memory`: through the memory of the host, so not within one PCIe
-  // switch.
+  // Returns the path from GPU to GPU over PCIe. If `memory`, the path leads through the memory of
+  // the host, so it leaves the PCIe switch.
   PortPath PciePath(int from, int to, bool memory) const;
 
-  // Between a GPU and the memory of its socket over PCIe.
+  // Returns the path between a GPU and the memory of its socket over PCIe.
   PortPath HostPath(int gpu, bool to_host) const;
 
   // Adds the classes of the path's ports: 2g for the scale-up of GPU g, 2g + 1 for its PCIe. Calls

@@ -54,7 +54,7 @@ ByteCost CostOf(const Step& step, const Work& work, const GpuSpec& gpu, std::str
   // A local copy reads and writes the memory, half of its bandwidth each.
   const Bandwidth local_copy = Bandwidth::BitsPerSecond(gpu.memory_bandwidth.bits_per_second() / 2);
   const ByteCost buffered(RateOf(step, costs, local_copy));
-  // NVLS: a head moves itself what it reduces or multicasts. A member has a single operand.
+  // NVLS: a head itself moves what it reduces or multicasts. A member has a single operand.
   const bool heads = IsNvls(work.algorithm) && step.receive.count + step.send.count > 1;
   if (handling.empty() || step.reduce || heads) return buffered;
   const bool receives_direct = NoneIs(handling, step.receive, "bf");

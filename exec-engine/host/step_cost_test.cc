@@ -39,7 +39,7 @@ TEST(StepCostTest, BufferedDataIsMoved) {
   EXPECT_EQ(Cost({.store = true}, ""), 1000);
 }
 
-TEST(StepCostTest, DirectDataIsInItsPlace) {
+TEST(StepCostTest, DirectDataNeedsNoCopy) {
   EXPECT_EQ(Cost({.receive = kFirst, .store = true}, "d"), 0);
   EXPECT_EQ(Cost({.receive = kFirst, .send = kSecond, .store = true}, "dd"), 50000);
   EXPECT_EQ(Cost({.send = kFirst}, "d"), 100000);  // the store into the peer

@@ -1,8 +1,8 @@
 // A cache of the times of calls inside a host: how long each member takes, by the offsets between
 // the arrivals of the members. Hosts of one kind whose members are on the same GPUs and run the
 // same plan share entries: one host plays the call, the others look it up. All hosts and threads of
-// a process share the cache. A call is played once per entry, so that entries do not depend on
-// which host asks first.
+// a process share the cache. A call is played once per entry, so that entries do not depend on the
+// order of the hosts.
 //
 // Often only the arrival of the last member matters: a reduction in the switches, or a ring in
 // which every path visits all members, can do little before. A plan is taken to have this property

@@ -79,7 +79,7 @@ WorkloadBuilder ManyCalls(uint32_t seed) {
   const int tp = b.Role("tp", Dimension::kTensor, {all});
   const auto type = random.Of({CollectiveType::kAllReduce, CollectiveType::kAllGather});
   const int64_t channels = random.Of<int64_t>({1, 1, 2, 3, 8});
-  // A chunk is a part of a slice of 64 KiB, or up to four: half of what a connection holds.
+  // From less than a slice of 64 KiB to four slices, which are half of what a connection holds.
   const int64_t chunk = random.Of<int64_t>({5'000, 64 << 10, 100'000, 256 << 10});
   const int64_t bytes = members * channels * chunk;
   for (int call = 0; call < kCalls; ++call) {

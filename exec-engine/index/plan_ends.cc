@@ -5,7 +5,7 @@
 namespace drydock {
 namespace {
 
-// Leaves out where a chunk lies in the buffer, which costs nothing.
+// Leaves out the position of a chunk in the buffer, which does not affect its cost.
 Signature SignatureOf(const Pattern& pattern) {
   Signature out = {pattern.ring, pattern.operands, static_cast<int64_t>(pattern.loops.size())};
   for (const Loop& loop : pattern.loops) out.insert(out.end(), {loop.repeat, loop.step_end});

@@ -44,7 +44,7 @@ ClassIndex IndexProgram(const Program& program, size_t streams) {
   return index;
 }
 
-// Kernels with other bounds count to neither share.
+// Kernels with other bounds count toward neither share.
 BlockTime TimeOf(const ComputeBlock& block, const GpuKernelTimes& gpu) {
   BlockTime out;
   Time tensor, memory;

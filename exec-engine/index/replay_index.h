@@ -44,8 +44,8 @@ struct ClassIndex {
 
 class ReplayIndex {
  public:
-  // The three arguments outlive the index. An error if they are inconsistent, or have more groups,
-  // calls or connections than a message can name.
+  // The three arguments outlive the index. Returns an error if they are inconsistent, or have more
+  // groups, calls or connections than a message can name.
   static Result<ReplayIndex> Create(const Workload& workload, const FlowPlan& plan,
                                     const KernelTimes& times);
 

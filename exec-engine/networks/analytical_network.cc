@@ -56,12 +56,12 @@ class AnalyticalNetwork final : public SerialNetwork {
   }
 
  private:
-  Time Serialisation(Bytes size, Bandwidth rate) const;
+  Time Serialization(Bytes size, Bandwidth rate) const;
   int SourceNic(const Message& m) const { return paths_.NicNode(m.source, m.source_nic); }
   int DestinationNic(const Message& m) const {
     return paths_.NicNode(m.destination, m.destination_nic);
   }
-  // The destination NIC, on the representative of the destination.
+  // Returns the destination NIC on the representative of the destination.
   int ReceivingNic(Slot slot) const {
     return paths_.NicNode(ReceiverOf(slot), message(slot).destination_nic);
   }
@@ -78,7 +78,7 @@ class AnalyticalNetwork final : public SerialNetwork {
   std::vector<Time> sent_by_;  // by slot: when the last byte has left the sender's NIC
 };
 
-Time AnalyticalNetwork::Serialisation(Bytes size, Bandwidth rate) const {
+Time AnalyticalNetwork::Serialization(Bytes size, Bandwidth rate) const {
   const Transport& transport = topology_.transport;
   const int64_t packets = (size.count() + transport.mtu.count() - 1) / transport.mtu.count();
   return rate.TimeFor(size + transport.header * packets);
@@ -103,12 +103,12 @@ uint32_t AnalyticalNetwork::OnSend(Slot slot) {
   const Nics& nics = NicsOf(m.source);
   Time& free = transmit_free_[static_cast<size_t>(SourceNic(m))];
   const Time start = std::max(now() + nics.latency, free);
-  free = start + Serialisation(m.size, nics.rate);
+  free = start + Serialization(m.size, nics.rate);
   const Bytes packet = std::min(m.size, topology_.transport.mtu);
   // Messages of one flow share their queues, so that a short one does not overtake a long one.
   Time& head = head_of_flow_[{SourceNic(m), DestinationNic(m), m.flow}];
   head =
-      std::max(head, start + path.latency + Serialisation(packet, path.bottleneck) * path.switches);
+      std::max(head, start + path.latency + Serialization(packet, path.bottleneck) * path.switches);
   if (slot >= sent_by_.size()) sent_by_.resize(slot + 1);
   sent_by_[slot] = free;
   const uint64_t ends =
@@ -126,11 +126,11 @@ void AnalyticalNetwork::OnEvent(uint64_t, uint32_t slot) {
   const Nics& nics = NicsOf(m.destination);
   const Bandwidth rate = std::min(nics.rate, path.last);
   Time& free = receive_free_[static_cast<size_t>(ReceivingNic(slot))];
-  free = std::max(now(), free) + Serialisation(m.size, rate);
+  free = std::max(now(), free) + Serialization(m.size, rate);
   Time there = std::max(free, sent_by_[slot] + path.latency);
   if (path.bottleneck < rate) {
     Time& bottleneck = bottleneck_free_[{SourceNic(m), DestinationNic(m), 0}];
-    bottleneck = std::max(now(), bottleneck) + Serialisation(m.size, path.bottleneck);
+    bottleneck = std::max(now(), bottleneck) + Serialization(m.size, path.bottleneck);
     there = std::max(there, bottleneck);
   }
   const Time delivered = there + nics.latency;

@@ -21,8 +21,8 @@
 
 namespace drydock {
 
-// The topology outlives the network. An error if the options ask for several processes or a log, or
-// the topology has faults. Run fails if an actor sends between NICs that no path connects.
+// The topology outlives the network. Returns an error if the options require several processes or a
+// log, or the topology has faults. Run fails if an actor sends between NICs that no path connects.
 Result<std::unique_ptr<Network>> MakeAnalyticalNetwork(const Topology& topology,
                                                        const NetworkOptions& options);
 // The same for a folded replay; the map outlives the network.

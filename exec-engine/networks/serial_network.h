@@ -35,7 +35,7 @@ class SerialNetwork : public FoldedNetwork {
   virtual uint32_t OnSend(Slot slot) = 0;
   // Called for each scheduled event, before any callback of an actor at that time.
   virtual void OnEvent(uint64_t subject, uint32_t detail) = 0;
-  // The event will be the next but one: prefetch what it needs.
+  // The event follows the next one: prefetch what it needs.
   virtual void OnEventNears(uint64_t, uint32_t) const {}
   // All events and callbacks of the present time are done.
   virtual void OnEndOfInstant() {}
@@ -43,15 +43,16 @@ class SerialNetwork : public FoldedNetwork {
   virtual Status OnEnd() { return OkStatus(); }
 
   const Message& message(Slot slot) const { return flights_[slot].message; }
-  // The host that receives the message, and its sender as that host names it. In a folded replay
-  // representatives take the place of both ends.
+  // Return the host that receives the message, and its sender as that host names it. In a folded
+  // replay representatives take the place of both ends.
   HostId ReceiverOf(Slot slot) const;
   HostId SourceAtReceiver(Slot slot) const;
-  // Null in a whole replay.
+  // Returns null in a whole replay.
   const ReplicaMap* replicas() const { return replicas_; }
-  // The folded connection that carries the message, or kNotFolded.
+  // Returns the folded connection that carries the message, or kNotFolded.
   uint32_t folded_connection(Slot slot) const { return flights_[slot].folded_connection; }
-  // Events of one time are ordered by (subject < 2^63, id).
+  // Schedules an event of the network. Events of one time are ordered by (subject, id). REQUIRES:
+  // subject < 2^63
   void Schedule(Time when, uint64_t subject, uint64_t id, uint32_t detail);
   // Schedules the delivery of the message and, unless it is control, the notice to its sender.
   // REQUIRES: both times are not before now.

@@ -46,8 +46,8 @@ bool EndTogether(const Ends& ends) {
   return true;
 }
 
-// Returns true if the last two calls take all members equally long. Then no member gains on
-// another, and later calls take the same time.
+// Returns true if all members take equally long for the last two calls. Then the offsets between
+// members stay the same, and later calls take the same time.
 bool AreSteady(const std::vector<std::vector<Time>>& members) {
   Time min = Time::Max(), max;
   for (const std::vector<Time>& ends : members) {

@@ -24,10 +24,10 @@ struct CallLoop {
   RankTime rank = RankTime::kMean;  // within a group; of several groups, the slowest counts
 };
 
-// Replays as few calls as determine the time of all. One call suffices if no member can end before
-// the last has started (WaitsForAll) and all members end within 1 % of each other, because calls
-// then overlap by no more than that. Three suffice if the second and the third take all members
-// equally long. Else all are replayed.
+// Replays only as many calls as determine the time of all. One call suffices if no member can end
+// before the last has started (WaitsForAll) and all members end within 1 % of each other, because
+// calls then overlap by no more than that. Three calls suffice if all members take equally long for
+// the second and the third. Otherwise all calls are replayed.
 Result<Time> TimeOfOneCall(const CallAlone& alone, const CallLoop& loop,
                            const NetworkModel& network, const ReplayOptions& options);
 

@@ -85,7 +85,7 @@ const KernelLoad& Communication::Start(int gpu, uint32_t op, Time now) {
   HostPlan* plan = FindPlan(group, OpOf(gpu, op).work);
   Call* call = FindCall(group, key);
   if (call == nullptr) call = BeginCall(group, plan, key, now);
-  CHECK_NOTE(call->plan == &plan->plan, "members of one call have different calls");
+  CHECK_NOTE(call->plan == &plan->plan, "the members of a group differ in the call that they make");
   const uint32_t member = MemberOn(*call->plan, gpu);
   if (call->serves_every_member) {
     StartParts(call, gpu, op, now);
@@ -130,8 +130,8 @@ Communication::Call* Communication::BeginCall(GroupState* group, HostPlan* plan,
 }
 
 // Returns true if nothing else is on the plan's ports when a call that begins now first takes them,
-// which is after the launch of its kernel. Calls that are played alone and are still on the ports
-// then move to the engine, the oldest first.
+// after the launch of its kernel. Calls that are played alone and are still on the ports then move
+// to the engine, the oldest first.
 bool Communication::ClearPortsFor(const LocalPlan& plan, Time now) {
   return ClearPorts(plan.port_classes, now + plan.base, now);
 }
@@ -162,7 +162,7 @@ void Communication::GivePortsBack(std::span<const uint16_t> classes) {
 
 // Moves the call to the host's engine and repeats its arrivals there. Nothing else has used its
 // ports since its first arrival, so all that happened before `now` happens again. The ends that
-// were told before are replaced.
+// were reported before are replaced.
 void Communication::RunInEngine(Call* call, Time now) {
   ++counters_.detailed;
   for (const uint16_t port : call->plan->port_classes) {
@@ -222,7 +222,8 @@ const KernelLoad& Communication::Ended(int gpu, uint32_t op) {
   return load;
 }
 
-// REQUIRES: the call is drained. NICs read what the kernels of senders left behind until then.
+// REQUIRES: the call is drained. Until then, NICs read data that the kernels of senders have
+// stored.
 void Communication::ReleasePorts(Call* call) {
   for (const uint16_t port : call->plan->port_classes) {
     if (call->transfer != nullptr) {
@@ -323,7 +324,7 @@ CommunicationCounters Communication::counters() const {
   return out;
 }
 
-Communication::Waiting Communication::WhatItWaitsFor(int gpu, uint32_t op) const {
+Communication::Waiting Communication::DescribeWait(int gpu, uint32_t op) const {
   const Call* call = FindCall(KeyOf(gpu, op));
   if (call == nullptr) return {"an unknown call", {}};
   Waiting missing = MissingMembers(*call);

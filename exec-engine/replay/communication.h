@@ -1,11 +1,11 @@
 // The communication ops of one host's ranks: finds the call of the group to which an op belongs,
-// runs the call in the host's TransferEngine, and tells when the kernel of each member ends.
+// runs the call in the host's TransferEngine, and reports when the kernel of each member ends.
 //
 // A call does not enter the engine at first if all its members are on this host and no member can
 // end before the last has started (WaitsForAll). When its last member arrives, LoneCalls gives its
 // times. These are exact as long as no other call takes the same GPUs' ports before this call ends.
 // When another call may do so, the call moves into the host's engine: its arrivals are repeated
-// there, the engine catches up to the present, and the call goes on. The timeline is the same to
+// there, the engine catches up to the present, and the call continues. The timeline is the same to
 // the picosecond as with ReplayOptions::shortcut off.
 //
 // Not thread-safe; one per host.
@@ -30,11 +30,11 @@ struct CommunicationCounters {
   int64_t calls = 0;      // ops of members
   int64_t looked_up = 0;  // whole calls whose times were known
   int64_t played = 0;     // whole calls that were played alone
-  int64_t detailed = 0;   // calls whose part here ran in the host's engine
+  int64_t detailed = 0;   // calls that ran in the host's engine
   int64_t slices = 0;
-  int64_t merged = 0;  // slices of NCCL's for which fewer, merged ones were moved (merged_loops.h)
+  int64_t merged = 0;  // NCCL slices that were moved as fewer, merged slices (merged_loops.h)
 
-  // The counters of `hosts` equal hosts.
+  // Returns the counters of `hosts` equal hosts.
   CommunicationCounters operator*(int64_t hosts) const {
     return {calls * hosts,    looked_up * hosts, played * hosts,
             detailed * hosts, slices * hosts,    merged * hosts};
@@ -52,24 +52,24 @@ struct CommunicationCounters {
 
 class Communication final : private TransferListener {
  public:
-  // The replay above, which hears when ops will end.
+  // The replay that owns this object. It is told in advance when ops end.
   class Owner {
    public:
     virtual ~Owner() = default;
     virtual void OnOpWillEnd(int gpu, uint32_t op, Time end, Time ready) = 0;
-    // The end that was told before no longer holds. OnOpWillEnd follows.
+    // The end that was reported before no longer holds. OnOpWillEnd follows.
     virtual void OnEndUnknown(int gpu, uint32_t op) = 0;
     // Sends the message as TransferListener::OnMessage does. Returns its route.
     virtual uint32_t OnMessage(const Message& message, uint32_t folded_connection) = 0;
   };
 
-  // All outlive this. `sharing` belongs to the host's GPUs. `shortcut`: calls inside the host may
-  // be played alone. `folding` is null if the host represents itself only.
+  // All arguments outlive this. `sharing` belongs to the host's GPUs. `shortcut`: calls inside the
+  // host may be played alone. `folding` is null if the host represents itself only.
   Communication(HostId host, const ReplayIndex& index, const PortMap& ports,
                 const SharingCosts& sharing, Owner* owner, bool shortcut, ReplicaFolding* folding);
   ~Communication() override = default;
 
-  // The op of the rank on `gpu` starts, and later has ended. Both return what its kernel takes of
+  // The op of the rank on `gpu` starts, and later has ended. Both return the load of its kernel on
   // the GPU.
   const KernelLoad& Start(int gpu, uint32_t op, Time now);
   const KernelLoad& Ended(int gpu, uint32_t op);
@@ -77,7 +77,7 @@ class Communication final : private TransferListener {
   void OnSent(const Message& message, Time now);
 
   // Other traffic takes ports of these classes from now on, until GivePortsBack. Ends of calls that
-  // were told before may change.
+  // were reported before may change.
   void TakePorts(std::span<const uint16_t> classes, Time now);
   void GivePortsBack(std::span<const uint16_t> classes);
   Time Cross(const PortPath& path, Time from, int64_t bytes) {
@@ -95,7 +95,7 @@ class Communication final : private TransferListener {
     std::string text;
     std::vector<int> ranks;
   };
-  Waiting WhatItWaitsFor(int gpu, uint32_t op) const;
+  Waiting DescribeWait(int gpu, uint32_t op) const;
 
  private:
   struct Arrival {

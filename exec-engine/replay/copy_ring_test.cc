@@ -1,5 +1,5 @@
-// A ring of copies beside the parts of a matrix product, as Transformer Engine overlaps them:
-// closed forms.
+// A ring of copies in parallel with the parts of a matrix product, as Transformer Engine overlaps
+// them: closed forms.
 #include <gtest/gtest.h>
 
 #include "exec-engine/replay/replay.h"
@@ -46,7 +46,7 @@ Plan Shift() {
   return plan;
 }
 
-// The parts of a product, each but the first behind a step of the ring. `apart`: all steps come
+// The parts of a product, each but the first after a step of the ring. `apart`: all steps come
 // before the first part.
 Time Iteration(Time part, bool apart) {
   Topology cluster = SmallCluster(1, kRanks);

@@ -16,7 +16,7 @@ namespace drydock {
 // The state of some hosts at the end of a run.
 struct RunState {
   int64_t ended = 0;     // ops
-  bool stopped = false;  // events remain behind the end of the run
+  bool stopped = false;  // events remain after the end of the run
   std::vector<StuckOp> stuck;
 };
 

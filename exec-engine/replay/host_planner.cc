@@ -53,7 +53,7 @@ LocalPlan HostPlanner::MakeLocal(const Plan& plan, const Workload::Use& use,
   return MakeLocalPlan(plan, gpu, ports_, host_, use.group, hosts, gpus, index_.aggregation());
 }
 
-// Directs what goes to other hosts to their representatives.
+// Directs messages for other hosts to the representatives of these hosts.
 void HostPlanner::Redirect(const Workload::Use& use, bool serves_every_member,
                            LocalPlan* plan) const {
   const std::vector<int>& ranks = index_.workload().groups[use.group].ranks;

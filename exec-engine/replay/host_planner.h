@@ -34,8 +34,8 @@ struct HostPlan {
 // Not thread-safe; one per host.
 class HostPlanner {
  public:
-  // All outlive this. `play_alone`: calls inside the host may be played alone. `folding` is null if
-  // the host represents itself only.
+  // All arguments outlive this. `play_alone`: calls inside the host may be played alone. `folding`
+  // is null if the host represents itself only.
   HostPlanner(HostId host, const ReplayIndex& index, const PortMap& ports,
               const SharingCosts& sharing, bool play_alone, ReplicaFolding* folding)
       : host_(host),

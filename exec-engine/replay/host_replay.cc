@@ -213,7 +213,7 @@ void HostReplay::SetTimer() {
   port_->At(next, kNextEvent);
 }
 
-// Returns true behind the end of the run, when messages that arrive no longer count.
+// Returns true after the end of the run, when messages that arrive no longer count.
 bool HostReplay::IsOver() {
   const bool over = port_->Now() > until_;
   stopped_ |= over;
@@ -240,7 +240,8 @@ void HostReplay::CutShort() {
       if (rank.state[op] == State::kEnded) continue;
       const bool runs = rank.state[op] == State::kRunning;
       if (!runs) t.start[op] = until_;
-      // The last start that an unfinished call hears of is not known, so its data counts as moving.
+      // The latest start of a member is unknown until a call ends, so the data of an unfinished
+      // call counts as moving from its start.
       const bool computes = rank.index->program->ops[op].kind == OpKind::kCompute;
       t.ready[op] = runs && computes ? std::min(t.ready[op], until_) : t.start[op];
       t.end[op] = until_;
@@ -255,7 +256,7 @@ std::vector<StuckOp> HostReplay::StuckOps() const {
     for (const uint32_t op : rank.stream_head) {
       if (op == kNoOp || rank.state[op] != State::kRunning) continue;
       if (!IsCommunication(rank.index->program->ops[op].kind)) continue;  // ends by itself
-      Communication::Waiting waiting = communication_.WhatItWaitsFor(static_cast<int>(gpu), op);
+      Communication::Waiting waiting = communication_.DescribeWait(static_cast<int>(gpu), op);
       if (!rank.launches.done()) {
         waiting.text +=
             fmt::format("; its host waits before it issues op {}", rank.launches.next());

@@ -40,7 +40,8 @@ class HostReplay final : public HostActor, private Communication::Owner {
     ReplicaFolding* folding = nullptr;
     FoldedPort* folded_port = nullptr;
   };
-  // All outlive this. Writes the timelines of its own ranks, which are sized for their ops.
+  // All arguments outlive this. Writes the timelines of its own ranks, which are sized for their
+  // ops.
   HostReplay(HostId host, const ReplayIndex& index, const PortMap& ports, HostPort* port,
              const Settings& settings, std::vector<RankTimeline>* timelines,
              Progress::Host* progress);
@@ -51,7 +52,7 @@ class HostReplay final : public HostActor, private Communication::Owner {
   void OnDelivered(const Message& message) override;
 
   int64_t ops_ended() const { return ops_ended_; }
-  // Returns true if events remain behind the end of the run.
+  // Returns true if events remain after the end of the run.
   bool stopped() const { return stopped_; }
   // Cuts the timelines of a stopped run: running ops end at the end of the run, and ops that have
   // not started start and end there.

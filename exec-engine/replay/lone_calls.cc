@@ -9,7 +9,7 @@ namespace drydock {
 namespace {
 
 // A plan must occur with this many patterns of arrival before KnownTimes examines whether only the
-// last arrival matters. Bounds work; changes no result.
+// last arrival matters. This bounds the work and changes no result.
 constexpr size_t kMinPatterns = 4;
 
 }  // namespace

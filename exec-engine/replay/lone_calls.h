@@ -1,6 +1,6 @@
 // The times of calls inside one host that run while no other call uses their ports. Such a call is
-// played alone, in an engine of its own, or its times are looked up: the same plan with the same
-// offsets between arrivals takes the same times, here and on every equivalent host (known_times.h).
+// played alone, in a separate engine, or its times are looked up: the same plan with the same
+// offsets between arrivals has the same times, here and on every equivalent host (known_times.h).
 // Not thread-safe; one per host.
 #ifndef DRYDOCK_EXEC_ENGINE_REPLAY_LONE_CALLS_H_
 #define DRYDOCK_EXEC_ENGINE_REPLAY_LONE_CALLS_H_
@@ -27,8 +27,8 @@ class LoneCalls {
   // arrives at `last`.
   Answer TimesFor(HostPlan* plan, const KnownTimes::Offsets& offsets, Time first, Time last);
 
-  // Counted as if every host played for itself, so that the counters do not depend on the number of
-  // processes.
+  // Counted as if no host used the results of another, so that the counters do not depend on the
+  // number of processes.
   int64_t looked_up() const { return looked_up_; }
   int64_t played() const { return played_; }
   int64_t slices() const { return slices_; }

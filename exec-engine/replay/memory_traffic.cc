@@ -7,8 +7,8 @@
 namespace drydock {
 namespace {
 
-// The granularity of sharing, in bytes. Of the order of NCCL's slices, so that neither side of a
-// shared link gains by larger requests.
+// The granularity of sharing, in bytes. It is of the order of NCCL's slices, so that neither side
+// of a shared link gains by larger requests.
 constexpr int64_t kPiece = int64_t{1} << 20;
 // Huge transfers have larger pieces, which bounds the work of simulating them.
 constexpr int64_t kMaxPieces = 8192;

@@ -20,11 +20,12 @@ namespace drydock {
 
 class MemoryTraffic {
  public:
-  // All outlive this. A workload without transfers needs no description of the host's memory.
+  // All arguments outlive this. A workload without transfers needs no description of the host's
+  // memory.
   MemoryTraffic(HostId host, const Workload& workload, const PortMap& ports,
                 Communication* communication, Communication::Owner* owner);
 
-  // The op of the rank on `gpu` starts, and later has ended. The owner hears of the end in advance.
+  // The op of the rank on `gpu` starts, and later has ended. The owner is told the end in advance.
   void Start(int gpu, uint32_t op, const Op& what, Time now);
   void Ended(int gpu, uint32_t op);
 

@@ -94,7 +94,7 @@ TEST(MemoryTrafficTest, HostWorkSharesTheMemoryWithCopies) {
   const int stream = b.Stream("memory");
   b.Memory(0, stream, OpKind::kLoad, kHost, kBytes);
   b.Memory(1, stream, OpKind::kHostWork, kHost, 4 * kBytes);
-  // In turns: a piece of host work takes 1/20, a piece of the copy 1/40 beside its 1/20 on PCIe.
+  // In turns: a piece of host work takes 1/20, a piece of the copy 1/40 during its 1/20 on PCIe.
   EXPECT_NEAR(Play(&b).ranks[0].end[0].seconds(), 1.0 / 20 + 1.0 / 40, 2 * kTurn);
 }
 

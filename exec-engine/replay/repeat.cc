@@ -12,7 +12,7 @@
 namespace drydock {
 namespace {
 
-// The last op of each stream that has any.
+// Returns the last op of each stream that has ops.
 std::vector<uint32_t> LastOps(const Program& program, size_t streams) {
   constexpr uint32_t kNone = UINT32_MAX;
   std::vector<uint32_t> last(streams, kNone);

@@ -36,8 +36,8 @@ void ExpectSame(const Timeline& a, const Timeline& b) {
   }
 }
 
-// Hosts of four GPUs, tensor groups of two or four, data groups across them on a stream of their
-// own, pipeline messages to a second host: calls share the links of GPUs in all combinations.
+// Hosts of four GPUs, tensor groups of two or four, data groups across them on a separate stream,
+// pipeline messages to a second host: calls share the links of GPUs in all combinations.
 WorkloadBuilder RandomWorkload(uint32_t seed) {
   std::mt19937 random(seed);
   const auto pick = [&](int64_t n) {
@@ -176,9 +176,10 @@ TEST(ReplayPropertyTest, CallsWithLateLaunchesGiveTheSameTimes) {
 }
 
 // A network that drops the fields of messages that exist for speed only.
-class Forgetful final : public Network {
+class NetworkWithoutHints final : public Network {
  public:
-  explicit Forgetful(std::unique_ptr<Network> network, int hosts) : network_(std::move(network)) {
+  explicit NetworkWithoutHints(std::unique_ptr<Network> network, int hosts)
+      : network_(std::move(network)) {
     for (HostId host = 0; host < hosts; ++host) ports_.emplace_back(network_->port(host));
   }
   HostPort* port(HostId host) override { return &ports_[static_cast<size_t>(host)]; }
@@ -214,7 +215,7 @@ TEST(ReplayPropertyTest, HintsInMessagesChangeNothing) {
          const NetworkOptions& options) -> Result<std::unique_ptr<Network>> {
         ASSIGN_OR_RETURN(std::unique_ptr<Network> network, MakeFluidNetwork(topology, options));
         return std::unique_ptr<Network>(
-            std::make_unique<Forgetful>(std::move(network), topology.host_count()));
+            std::make_unique<NetworkWithoutHints>(std::move(network), topology.host_count()));
       }};
   for (uint32_t seed = 0; seed < 40; ++seed) {
     const WorkloadBuilder b = RandomWorkload(seed);

@@ -254,7 +254,7 @@ WorkloadBuilder Crossed() {
   return b;
 }
 
-TEST(ReplayTest, DeadlockNamesItsCircle) {
+TEST(ReplayTest, DeadlockNamesItsCycle) {
   const Result<Timeline> timeline = ReplayAll(Crossed());
   ASSERT_FALSE(timeline.ok());
   EXPECT_EQ(timeline.error().message(),
@@ -263,7 +263,7 @@ TEST(ReplayTest, DeadlockNamesItsCircle) {
             "rank 1\n"
             "  rank 1 in op 1 (all-reduce of 1.049 MB over 'dp' (group 1)) waits for data from "
             "rank 0\n"
-            "  in a circle: rank 0 in op 1 waits for rank 1, which in op 1 waits for rank 0");
+            "  in a cycle: rank 0 in op 1 waits for rank 1, which in op 1 waits for rank 0");
 }
 
 // Each host waits for its own send before it issues the receive that the other send needs.

@@ -52,7 +52,7 @@ class Walk {
     size_t rank = 0, next = 0;  // to visit next: the rank it waits for, and the op of that rank
   };
 
-  // Returns true if path_ is a circle. Has no recursion, because a chain may visit every rank.
+  // Returns true if path_ is a cycle. Has no recursion, because a chain may visit every rank.
   bool From(size_t start) {
     std::vector<Frame> frames;
     const auto enter = [&](size_t op) {
@@ -112,20 +112,21 @@ class Walk {
   std::map<int, std::vector<size_t>> ops_of_;  // by rank
   std::vector<Mark> mark_;
   std::vector<size_t> path_;
-  std::vector<size_t> length_, then_;  // of the longest chain from an op if there is no circle
+  std::vector<size_t> length_, then_;  // of the longest chain from an op if there is no cycle
 };
 
 // "rank 0 in op 3 waits for rank 2, which in op 5 waits for rank 0".
 std::string ChainText(const std::vector<StuckOp>& stuck) {
   const WaitChain chain = FindChain(stuck);
   if (chain.ops.empty()) return "";
-  std::string text = chain.closed ? "\n  in a circle: " : "\n  in a chain: ";
+  std::string text = chain.closed ? "\n  in a cycle: " : "\n  in a chain: ";
   for (size_t i = 0; i < std::min(chain.ops.size(), kChainShown); ++i) {
     const StuckOp& op = stuck[chain.ops[i]];
     text += fmt::format("rank {}{} in op {} waits for ", op.rank, i == 0 ? "" : ", which", op.op);
   }
   if (chain.ops.size() > kChainShown) {
-    text += fmt::format("{} ranks more, the last for ", chain.ops.size() - kChainShown);
+    text +=
+        fmt::format("{} more ranks, the last of which waits for ", chain.ops.size() - kChainShown);
   }
   const StuckOp& last = stuck[chain.ops.back()];
   if (chain.closed) return text + fmt::format("rank {}", stuck[chain.ops.front()].rank);

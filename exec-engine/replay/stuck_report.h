@@ -1,4 +1,4 @@
-// Reports a run that cannot finish: which ranks wait in which ops, for which ranks, and the circle
+// Reports a run that cannot finish: which ranks wait in which ops, for which ranks, and the cycle
 // of waits.
 #ifndef DRYDOCK_EXEC_ENGINE_REPLAY_STUCK_REPORT_H_
 #define DRYDOCK_EXEC_ENGINE_REPLAY_STUCK_REPORT_H_
@@ -23,9 +23,9 @@ struct StuckOp {
 // `stuck` are the stuck ops of all ranks, ordered by rank. `ended` ops have ended.
 Error DeadlockError(const ReplayIndex& index, const std::vector<StuckOp>& stuck, int64_t ended);
 
-// A circle of waits: each op waits for the rank of the next one, the last for the rank of the
-// first. If there is no circle, the longest chain, whose last op waits for a rank that is not stuck
-// or is unknown.
+// A cycle of waits: each op waits for the rank of the next one, the last for the rank of the first.
+// If there is no cycle, the longest chain, whose last op waits for a rank that is not stuck or is
+// unknown.
 struct WaitChain {
   std::vector<size_t> ops;  // indices into `stuck`
   bool closed = false;

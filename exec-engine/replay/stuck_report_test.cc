@@ -15,7 +15,7 @@ StuckOp Waits(int rank, uint32_t op, std::vector<int> ranks) {
   return stuck;
 }
 
-TEST(StuckReportTest, FindsACircleInAnyPlace) {
+TEST(StuckReportTest, FindsACycleInAnyPlace) {
   const std::vector<StuckOp> stuck = {Waits(0, 5, {1}), Waits(1, 6, {3, 2}), Waits(2, 7, {4}),
                                       Waits(4, 1, {1})};
   const WaitChain chain = FindChain(stuck);
@@ -30,7 +30,7 @@ TEST(StuckReportTest, ARankMayBeInSeveralOpsAtOnce) {
   EXPECT_EQ(chain.ops, (std::vector<size_t>{1, 2}));
 }
 
-TEST(StuckReportTest, FindsTheLongestChainWithoutACircle) {
+TEST(StuckReportTest, FindsTheLongestChainWithoutACycle) {
   const std::vector<StuckOp> stuck = {Waits(0, 1, {7}), Waits(1, 1, {2}), Waits(2, 1, {0})};
   const WaitChain chain = FindChain(stuck);
   EXPECT_FALSE(chain.closed);

@@ -35,7 +35,7 @@ struct WhatIfOptions {
   std::function<void(const std::string& name)> began;  // called before each replay
 };
 
-// Errors are those of Replay.
+// Fails if Replay fails.
 Result<WhatIf> AnswerWhatIf(Workload workload, const FlowPlan& plan, const KernelTimes& times,
                             const NetworkModel& network, const WhatIfOptions& options);
 

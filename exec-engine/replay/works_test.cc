@@ -15,7 +15,7 @@ using testing::WorkloadBuilder;
 constexpr int64_t kBytes = 1 << 20;
 constexpr Time kBlock = Time::Ps(104857600);  // a thread block moves kBytes at 10 GB/s
 
-// `second` behind `first`, on channels that are `shift` higher.
+// `second` after `first`, on channels that are `shift` higher.
 Plan Followed(Plan first, const Plan& second, int shift, int launch) {
   const auto connections = static_cast<uint32_t>(first.connections.size());
   const auto operands = static_cast<uint32_t>(first.operands.size());

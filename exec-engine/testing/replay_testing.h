@@ -15,8 +15,8 @@
 namespace drydock::testing {
 
 // Hosts of `gpus` GPUs with a NIC for each, all NICs on one switch. Scale-up of 100 GB/s and 1 us,
-// NICs of 200 Gbps, PCIe faster than both. All protocols have no base, no step, and 10 GB/s a
-// channel.
+// NICs of 200 Gbps, PCIe faster than both. All protocols have no base cost, no cost of a step, and
+// 10 GB/s a channel.
 Topology SmallCluster(int hosts, int gpus);
 
 // A program for every member on each of `channels` channels, which share the bytes. `link` connects

@@ -21,7 +21,7 @@ void MergeClasses(const Layout& layout, WorkloadBuilder* b) {
   b->workload.class_count = layout.stages;
 }
 
-// Micro-batches through the stages, and all-reduces of gradients beside them.
+// Micro-batches through the stages, and all-reduces of gradients in parallel.
 WorkloadBuilder RandomTraining(const Layout& layout, uint32_t seed, Topology topology) {
   std::mt19937 random(seed);
   const auto pick = [&random](uint32_t n) { return static_cast<int64_t>(random() % n); };

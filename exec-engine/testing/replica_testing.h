@@ -27,7 +27,7 @@ struct Layout {
 };
 Layout RandomLayout(std::mt19937* random);
 
-// Micro-batches run through the stages, with all-reduces of gradients beside them and at the end.
+// Micro-batches run through the stages, with all-reduces of gradients in parallel and at the end.
 // The ranks of a stage form one rank class, and all calls have plans. All hosts are on one switch,
 // so that the hosts of a stage are equivalent.
 WorkloadBuilder ReplicasOnOneSwitch(const Layout& layout, uint32_t seed);

@@ -88,7 +88,7 @@ Result<Aggregation::GroupReductions> Aggregation::Resolve(const Plan& plan, uint
   return out;
 }
 
-// A node of a tree comes behind its parent.
+// In the list, a node of a tree comes after its parent.
 std::vector<AggregationPlace> Aggregation::PlacesOn(const AggregationTree& tree,
                                                     const PlanReduction& reduction,
                                                     const std::vector<NicPlace>& nics,

@@ -2,7 +2,7 @@
 // aggregation node, for every reduction of every group.
 //
 // An aggregation node is the part of a switch that sums. To a Network it is one more host with a
-// cable of its own to its switch, so a network needs no code for it. The rate of the cable is the
+// separate cable to its switch, so a network needs no code for it. The rate of the cable is the
 // number of the switch's cables times the sum of their rates, so it is never a bottleneck. Its
 // delay is half the `latency` of `fabric: sharp`, because data crosses it twice, in and out.
 //

@@ -88,7 +88,7 @@ Result<AggregationTree> SwitchGraph::TreeFor(std::span<const NicPlace> nics) {
   add(root, -1);
   const std::vector<int>& height = Distances(root);
   for (const int leaf : leaves) {
-    // Climb towards the root up to a switch that is in the tree, then add the path downwards.
+    // Climb toward the root up to a switch that is in the tree, then add the path downwards.
     std::vector<int> path = {leaf};
     while (node_of_switch[static_cast<size_t>(path.back())] < 0) {
       const auto here = static_cast<size_t>(path.back());

@@ -22,7 +22,7 @@ namespace drydock {
 
 class Aggregator final : public HostActor {
  public:
-  // Both outlive this.
+  // Both arguments outlive this.
   Aggregator(HostId node, const Aggregation& aggregation, HostPort* port)
       : node_(node), aggregation_(aggregation), port_(port) {}
 

@@ -1,11 +1,10 @@
-// Compute ops of one GPU beside the kernels of calls. Such a kernel keeps SMs to itself while it
-// runs, and moves data through the GPU's memory. So, of a compute op,
-//   - kernels bound by tensor cores have the remaining SMs, and slow down by as much;
-//   - kernels bound by memory have the remaining bandwidth: all but what the calls take, and no
-//   less
-//     than an even share (max-min fair);
+// Compute ops of one GPU that run at the same time as the kernels of calls. Such a kernel keeps SMs
+// to itself while it runs, and moves data through the GPU's memory. So, of a compute op,
+//   - kernels bound by tensor cores have the remaining SMs, and slow down accordingly;
+//   - kernels bound by memory have the bandwidth that the calls leave, but no less than an even
+//     share (max-min fair);
 //   - other kernels keep their speed.
-// An op is as fast as its kernels are on average. In addition a GPU may be slow as a whole for some
+// An op is as fast as its kernels are on average. In addition, the whole GPU may be slow for some
 // time. At each change, the remaining duration of all running ops is computed again.
 //
 // One per rank; not thread-safe.

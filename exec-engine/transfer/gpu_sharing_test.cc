@@ -103,8 +103,8 @@ TEST(GpuSharingTest, LateLaunchesDoNotSlowDown) {
   EXPECT_EQ(slow.late, Time());
 }
 
-// Two ranks, each with 1 ms of compute with this bound beside an all-reduce of 1 MiB over two
-// channels.
+// Two ranks, each with 1 ms of compute with this bound in parallel with an all-reduce of 1 MiB over
+// two channels.
 WorkloadBuilder Beside(const std::string& bound) {
   WorkloadBuilder b(SmallCluster(1, 2));
   b.workload.topology.gpus[0].sms = 10;

@@ -1,4 +1,4 @@
-// What the kernel of a communication call takes of its GPU, as its plan says: a thread block for
+// The load of a communication call's kernel on its GPU, computed from its plan: a thread block for
 // each channel, and the bytes that thread blocks and NICs move through the GPU's memory.
 // docs/explanation/collectives.md has the model in words.
 #ifndef DRYDOCK_EXEC_ENGINE_TRANSFER_KERNEL_LOAD_H_

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kBytes = 1 << 20;
 
-// Four GPUs at 100 GB/s, and a plan to which tests add connections, each with a program of its own.
+// Four GPUs at 100 GB/s, and a plan to which tests add connections, each with a separate program.
 class LinkSharesTest : public ::testing::Test {
  protected:
   LinkSharesTest()

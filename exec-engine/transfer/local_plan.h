@@ -25,7 +25,7 @@ inline constexpr uint32_t kElsewhere = UINT32_MAX;  // a runner on another host
 struct LocalStep {
   Slots receive, send;
   bool store = false;
-  bool joined = false;  // with the step before: no synchronization of its own
+  bool joined = false;  // with the previous step: no separate synchronization
   uint32_t merged = 1;  // Step::merged
   ByteCost cost;        // of the thread block; unused where a protocol counts passes
 };
@@ -51,7 +51,7 @@ struct LocalBatch {
   uint32_t launch = 0;    // the kernel (Work::launch)
 };
 
-// What the steps of a work cost beside LocalStep::cost.
+// What the steps of a work cost in addition to LocalStep::cost.
 struct LocalWork {
   Time step, net_slice, proxy;
   const Work* planned = nullptr;
@@ -59,7 +59,7 @@ struct LocalWork {
   int64_t pass_bytes = 0;  // of all warps; 0: the protocol counts bytes (LocalStep::cost)
   Time pass_time, pass_store;
 
-  // The time that the thread block works on a slice, synchronization of the step excluded.
+  // Returns the time that the thread block works on a slice, synchronization of the step excluded.
   Time BlockTime(const LocalStep& s, int64_t bytes) const {
     if (pass_bytes == 0) return s.cost.For(bytes);
     const int64_t passes = bytes <= pass_bytes ? 1 : (bytes + pass_bytes - 1) / pass_bytes;

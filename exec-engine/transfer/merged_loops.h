@@ -9,7 +9,7 @@
 //
 // Only messages over NICs (send and receive, all-to-all) are merged: in a tree or a chain all
 // members wait for the first part, and in a ring neighbors wait for each other at each slice. Only
-// Simple is merged, whose costs count bytes.
+// Simple is merged, because its costs count bytes.
 #ifndef DRYDOCK_EXEC_ENGINE_TRANSFER_MERGED_LOOPS_H_
 #define DRYDOCK_EXEC_ENGINE_TRANSFER_MERGED_LOOPS_H_
 

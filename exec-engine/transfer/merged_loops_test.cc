@@ -90,7 +90,7 @@ struct Costs {
 
 class MergedMessages : public ::testing::TestWithParam<Costs> {};
 
-TEST_P(MergedMessages, TakeAsLong) {
+TEST_P(MergedMessages, TakeTheTimeOfUnmergedMessages) {
   const Costs& costs = GetParam();
   for (const int64_t chunks : {2, 3, 9, 12, 16, 17, 40, 200}) {
     WorkloadBuilder b(SmallCluster(2, 1));

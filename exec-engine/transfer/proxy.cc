@@ -5,7 +5,8 @@
 namespace drydock {
 namespace {
 
-// True if the slices [first, first + count) of a connection to or from the switches hold the piece.
+// Returns true if the slices [first, first + count) of a connection to or from the switches hold
+// the piece.
 bool HoldsPiece(uint32_t piece, uint32_t first, uint32_t count) {
   return piece >= first && piece - first < count;
 }
@@ -89,7 +90,7 @@ void Proxy::Launch(Transfer* t, uint32_t connection, Time now) {
   SendMessage(t, connection, posted.wire, /*credit=*/false, state.start_known);
 }
 
-// A slice for another GPU of the host that is served by the same NIC goes round inside the NIC at
+// A slice for another GPU of the host that is served by the same NIC loops back inside the NIC at
 // the rate of the cable.
 void Proxy::EndLoop(Transfer* t, uint32_t connection, Time now) {
   const LocalPlan& plan = *t->plan_;
@@ -114,7 +115,7 @@ void Proxy::SendMessage(Transfer* t, uint32_t connection, int64_t bytes, bool cr
   message.control = credit;
   message.cookie = static_cast<uint64_t>(known.ps());
   message.route = state.route;
-  if (c.link == LinkKind::kNet) {  // aggregation nodes know no places
+  if (c.link == LinkKind::kNet) {  // aggregation nodes have no places
     message.source_place = TransferPlace{t->number_, connection}.Pack();
     message.destination_place = state.other_end;
   }
@@ -132,7 +133,7 @@ void Proxy::GiveCredit(Transfer* t, uint32_t connection, Time now) {
   SendMessage(t, connection, plan.clear_to_send_bytes, /*credit=*/true, known);
 }
 
-// The first clear-to-send says that all slots are free, each later one that one more is.
+// The first clear-to-send says that all slots are free, each later one that one more slot is free.
 void Proxy::TakeCredit(Transfer* t, uint32_t connection, Time known, Time now) {
   const LocalPlan& plan = *t->plan_;
   Transfer::ConnectionState& state = t->connections_[connection];

@@ -7,7 +7,7 @@
 // a member posts what it contributes to a piece, or that it contributes nothing and has room for
 // the sum.
 //
-// Not thread-safe. Nothing here knows of other hosts but the messages.
+// Not thread-safe. Only messages connect the proxy with other hosts.
 #ifndef DRYDOCK_EXEC_ENGINE_TRANSFER_PROXY_H_
 #define DRYDOCK_EXEC_ENGINE_TRANSFER_PROXY_H_
 
@@ -21,12 +21,12 @@ namespace drydock {
 
 class Proxy {
  public:
-  // All outlive this.
+  // All arguments outlive this.
   Proxy(HostId host, Ports* ports, TransferEvents* events, ThreadBlocks* blocks,
         TransferListener* listener)
       : host_(host), ports_(*ports), events_(*events), blocks_(*blocks), listener_(*listener) {}
 
-  // The events of TransferEvent::Kind of these names.
+  // The following handle the events of TransferEvent::Kind with these names.
   void OnFilled(Transfer* t, uint32_t connection, Time now);
   void Launch(Transfer* t, uint32_t connection, Time now);
   void GiveCredit(Transfer* t, uint32_t connection, Time now);
@@ -40,7 +40,7 @@ class Proxy {
   void Post(Transfer* t, uint32_t connection, Time now);
   void PostPieces(Transfer* t, uint32_t connection, Time now);
   void PostSlice(Transfer* t, uint32_t connection, uint32_t slice, Time now);
-  // True if both ends of the connection are at one NIC. Its slices do not leave the NIC.
+  // Returns true if both ends of the connection are at one NIC. Its slices do not leave the NIC.
   bool LoopsInNic(const LocalConnection& c) const {
     return c.remote_host == host_ && c.remote_nic == c.local_nic && c.folded == 0;
   }

@@ -8,7 +8,7 @@
 namespace drydock {
 namespace {
 
-// True if the thread block exchanges slices of some of these connections with a proxy.
+// Returns true if the thread block exchanges slices of some of these connections with a proxy.
 bool MeetsProxy(const LocalPlan& plan, std::span<const uint32_t> connections) {
   return std::any_of(connections.begin(), connections.end(),
                      [&plan](uint32_t c) { return plan.connections[c].remote_host >= 0; });
@@ -111,8 +111,8 @@ void ThreadBlocks::RunSlice(Transfer* t, uint32_t runner, Time now) {
   Time each;  // of a slice of any size
   if (r.moved == 0 && !step.joined) each += work.step;
   if (MeetsProxy(plan, slice.receives) || MeetsProxy(plan, slice.sends)) each += work.net_slice;
-  // The thread block worked on all merged slices but the last one as they came. They leave as they
-  // are filled.
+  // The thread block worked on all merged slices but the last one as they arrived. They leave as
+  // they are filled.
   const Time begin = std::max(r.free, now - AllButOne(plan, slice, slice.receives));
   const Time last = now + each + work.BlockTime(step, slice.bytes / slice.merged);
   const Time from = begin + each * slice.merged;

@@ -20,20 +20,20 @@ namespace drydock {
 
 class ThreadBlocks {
  public:
-  // All outlive this.
+  // All arguments outlive this.
   ThreadBlocks(Ports* ports, TransferEvents* events, TransferListener* listener)
       : ports_(*ports), events_(*events), listener_(*listener) {}
 
   // The member's kernel starts.
   void Start(Transfer* t, uint32_t member, Time now);
-  // Puts in the event of the runner's next slice if all it waits for has a time. Call it whenever
-  // something that the runner may wait for gets one.
+  // Schedules the event of the runner's next slice if the times of all that it waits for are known.
+  // Call it whenever one of these times becomes known.
   void TrySchedule(Transfer* t, uint32_t runner);
-  // The event of a slice.
+  // Handles the event of a slice.
   void RunSlice(Transfer* t, uint32_t runner, Time now);
 
   int64_t slices() const { return slices_; }
-  // Slices of NCCL's for which merged slices stand, the merged ones included.
+  // Returns the number of NCCL slices that merged slices represent.
   int64_t merged() const { return merged_; }
 
  private:

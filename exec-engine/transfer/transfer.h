@@ -1,5 +1,5 @@
-// The state of one communication call on one host: how far each channel program and each connection
-// has come.
+// The state of one communication call on one host: the progress of each channel program and each
+// connection.
 //
 // A runner works through the channel program of one member, as an NCCL thread block does. A
 // connection counts the slices that its sender put in and that its receiver took out. ThreadBlocks
@@ -60,7 +60,7 @@ class Transfer {
   // A slice that a thread block filled for its NIC.
   struct PostedSlice {
     int64_t wire = 0;    // bytes
-    int64_t merged = 1;  // slices of NCCL's that it stands for (Step::merged)
+    int64_t merged = 1;  // NCCL slices that it represents (Step::merged)
     Time start_known;    // of the sender, when the slice left; only within one NIC
   };
   struct Member {
@@ -71,15 +71,15 @@ class Transfer {
   };
   struct Batch {
     uint32_t left = 0;  // runners that have not ended
-    Time end;           // of those that have
+    Time end;           // latest end of the others
   };
 
   void Begin(const LocalPlan* plan, CallKey key);
-  // Index of a slice of a connection in there_, free_ and posted_.
+  // Returns the index of a slice of a connection in there_, free_ and posted_.
   size_t SlotOf(uint32_t connection, uint32_t slice, uint32_t slots) const {
     return connection * plan_->max_slots + slice % slots;
   }
-  // Nothing is in flight and no member has anything left to do.
+  // Returns true if nothing is in flight and no member has anything left to do.
   bool drained() const { return members_left_ == 0 && net_left_ == 0; }
 
   const uint32_t number_;  // among this host's transfers, from 1
@@ -146,7 +146,7 @@ class TransferListener {
  public:
   virtual ~TransferListener() = default;
   // The member's kernel ends at `end`. Its data began to move freely at `ready`, the latest start
-  // of a member that it heard of. Called at or before `end`, once both are certain.
+  // of a member that this member knows. Called at or before `end`, once both are certain.
   virtual void OnMemberEnd(Transfer* transfer, uint32_t member, Time end, Time ready) = 0;
   // Sends the message, on a folded connection of this host unless that is 0
   // (LocalConnection::folded). Returns its route (HostPort::LastRoute).

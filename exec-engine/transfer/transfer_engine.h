@@ -1,11 +1,11 @@
 // Moves the data of communication calls through one host, slice by slice.
 //
 // A call in progress is a Transfer. ThreadBlocks walks the programs of its members on this host,
-// Proxy exchanges slices with other hosts. They meet in one queue of events: the begin of a slice
-// is known as soon as all it waits for has a time, though that time may lie ahead, so there is one
-// event for each slice of a runner, and ports are taken in the order of begins. Events of equal
-// time are ordered by call, kind and runner or connection, so the order in which they were put in
-// does not matter.
+// Proxy exchanges slices with other hosts. They share one queue of events. The begin of a slice is
+// known as soon as the times of all that it waits for are known, even if these times are in the
+// future. So there is one event for each slice of a runner, and ports are taken in the order of
+// begins. Events of equal time are ordered by call, kind and runner or connection, so the order in
+// which they are inserted does not matter.
 //
 // Times are absolute. Not thread-safe.
 #ifndef DRYDOCK_EXEC_ENGINE_TRANSFER_TRANSFER_ENGINE_H_
@@ -24,7 +24,7 @@ namespace drydock {
 
 class TransferEngine {
  public:
-  // Both outlive this.
+  // Both arguments outlive this.
   TransferEngine(HostId host, const PortMap& map, TransferListener* listener)
       : ports_(map),
         blocks_(&ports_, &events_, listener),

@@ -33,7 +33,7 @@ FabricHelper::FabricHelper(const drydock::Topology& topology)
     AddSwitches(topology);
     if (!m_switches.empty())
     {
-        UintegerValue cutThrough; // one for all
+        UintegerValue cutThrough; // the same for all switches
         m_switches[0]->GetAttribute("CutThrough", cutThrough);
         m_map.set_cut_through(static_cast<int64_t>(cutThrough.Get()));
     }
@@ -184,7 +184,7 @@ FabricHelper::Install(Ptr<WindowedSimulatorImpl> simulator) const
     {
         simulator->AddPartition(m_switches[i], 1 + m_tiers[i]);
     }
-    simulator->ShareOut();
+    simulator->AssignProcesses();
     int64_t smallestFrame = std::min(m_ack, m_header + 1);
     if (m_map.cut_through() > 0)
     {

@@ -68,7 +68,9 @@ FaultInjector::ApplyTo(const drydock::Fault& fault, uint32_t link)
                    : receiver.Cut(direction.to_port);
         break;
     case drydock::Fault::Kind::kRate:
-        m_map->SetRate(link, fault.ends ? direction.made : std::min(fault.rate, direction.made));
+        m_map->SetRate(link,
+                       fault.ends ? direction.full_rate
+                                  : std::min(fault.rate, direction.full_rate));
         sender.UpdateRate(direction.from_port);
         break;
     case drydock::Fault::Kind::kErrors:

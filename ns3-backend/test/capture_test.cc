@@ -105,7 +105,7 @@ TEST(Capture, HasTheFramesOnTheCable) {
     EXPECT_EQ(packets[i].length, 14U + 20 + 8 + 12 + (i < 3 ? 4096 : 100) + 4);
   }
   EXPECT_EQ(packets[4].opcode(), 0x11U);
-  EXPECT_EQ(packets[4].psn(), 1U) << "the last packet that has come";
+  EXPECT_EQ(packets[4].psn(), 1U) << "the last packet that arrived";
   EXPECT_EQ(packets[4].source(), 0x0a000101U);
   EXPECT_EQ(packets[5].psn(), 3U);
   // The switch forwards the first acknowledgement, of packet 1.
@@ -174,7 +174,7 @@ TEST(Capture, ShowsPauses) {
   EXPECT_EQ(run.links[0].to, "host 0/nic0");
   EXPECT_GE(run.links[0].sent, Bytes(1200 * 4178));
   EXPECT_GT(run.links[0].most_queued, Bytes(0));
-  EXPECT_GT(run.links[0].Utilisation(Time::Ps(1200 * kFullFrame + 3 * kDelay)), 0.98);
+  EXPECT_GT(run.links[0].Utilization(Time::Ps(1200 * kFullFrame + 3 * kDelay)), 0.98);
   EXPECT_EQ(run.links[0].paused, Time());
   EXPECT_EQ(run.links[1].to, "switch0");
   EXPECT_GT(run.links[1].paused, Time());
@@ -196,7 +196,7 @@ TEST(Capture, IsWrittenIfTheRunFails) {
   EXPECT_NE(run.status.error().message().find("gave up"), std::string::npos);
   const std::vector<Packet> packets = ReadPcap(file);
   ASSERT_FALSE(packets.empty());
-  EXPECT_GT(packets.back().ns, 100'000) << "what was sent in vain, too";
+  EXPECT_GT(packets.back().ns, 100'000) << "lost frames are captured as well";
 }
 
 TEST(LinkTotals, ASlowedLinkIsInUseForLonger) {
@@ -214,7 +214,7 @@ TEST(LinkTotals, ASlowedLinkIsInUseForLonger) {
   EXPECT_EQ(run.links[0].busy, Time::Ps(200 * 10 * kFullFrame));
   EXPECT_EQ(run.links[0].rate, Bandwidth::BitsPerSecond(400'000'000'000));
   const Time end = Time::Ps(200 * 10 * kFullFrame + kFullFrame + 2 * kDelay);
-  EXPECT_GT(run.links[0].Utilisation(end), 0.99);
+  EXPECT_GT(run.links[0].Utilization(end), 0.99);
   EXPECT_EQ(run.links[1].from, "host 0/nic0");
   EXPECT_EQ(run.links[1].busy, Time::Ps(200 * kFullFrame));
 }

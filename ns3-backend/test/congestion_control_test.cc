@@ -250,7 +250,7 @@ TEST(Incast, EachAlgorithmChangesItAndNoneDependsOnThreads) {
 }
 
 TEST(Incast, AWindowThatShrinksBelowTheBytesInFlightDoesNotHang) {
-  // With few acknowledgements no packet in flight may have asked for one when the window is cut;
+  // With few acknowledgements no packet in flight may have requested one when the window is cut;
   // without losses there is no timeout either.
   for (const std::string control : {"hpcc", "swift", "dctcp"}) {
     for (const int packets_per_ack : {1, 7, 16, 64}) {

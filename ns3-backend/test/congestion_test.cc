@@ -46,7 +46,7 @@ int64_t LastDelivery(const Outcome& out, int senders) {
   int64_t last = 0;
   for (int i = 1; i <= senders; ++i) {
     const int64_t at = out.TimeOf(Notice::kDelivered, i, static_cast<uint64_t>(i - 1));
-    EXPECT_GE(at, 0) << "message of host " << i << " never came";
+    EXPECT_GE(at, 0) << "message of host " << i << " never arrived";
     last = std::max(last, at);
   }
   return last;
@@ -127,7 +127,7 @@ Topology RingOfSwitches(int switches, const FabricShape& shape, int64_t buffer) 
   return t;
 }
 
-TEST(Pfc, PausesThatWaitForEachOtherInACircleFailTheRun) {
+TEST(Pfc, ACycleOfPausesFailsTheRun) {
   // Every host sends to the host two switches away, so each cable of the ring carries two flows,
   // and each switch holds the frames for which its neighbor has no room.
   const int switches = 5;
@@ -144,7 +144,7 @@ TEST(Pfc, PausesThatWaitForEachOtherInACircleFailTheRun) {
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().message(),
             "port 0 of host 0 has been paused for 200 ms without a break at 200 ms (class 3): the "
-            "pauses of the fabric wait for each other in a circle");
+            "pauses of the fabric wait for each other in a cycle");
 }
 
 TEST(Pfc, AcknowledgementsInTheirOwnClassAreProtectedToo) {

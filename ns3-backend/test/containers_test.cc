@@ -18,7 +18,7 @@ using ns3::rdma::HostCalls;
 using ns3::rdma::NEVER;
 using ns3::rdma::PortTimes;
 
-TEST(PortTimes, TheEarliestAndOfEqualTimesTheLowestSlot) {
+TEST(PortTimes, ReturnsTheEarliestTimeAndTheLowestSlotOfATie) {
   std::mt19937_64 random(1);
   for (const size_t slots : {1, 2, 3, 7, 16, 37, 128}) {
     PortTimes times;
@@ -37,7 +37,7 @@ TEST(PortTimes, TheEarliestAndOfEqualTimesTheLowestSlot) {
   }
 }
 
-TEST(Fifo, IsADeque) {
+TEST(Fifo, BehavesAsADeque) {
   std::mt19937_64 random(2);
   Fifo<int> fifo;
   std::deque<int> expected;

@@ -14,7 +14,7 @@ namespace drydock {
 namespace {
 
 using ns3::rdma::Assignment;
-using ns3::rdma::DealOut;
+using ns3::rdma::Distribute;
 using ns3::rdma::Mailbox;
 using ns3::rdma::NEVER;
 using ns3::rdma::Partition;
@@ -54,15 +54,15 @@ class Numbers : public Mailbox {
   std::vector<int> numbers_;
 };
 
-// Processes that are threads of this process.
-class Pretended : public Processes {
+// Processes that are threads of the test.
+class ThreadProcesses : public Processes {
  public:
   struct Shared {
     explicit Shared(int count) : meet(count), out(static_cast<size_t>(count)) {}
     std::barrier<> meet;
     std::vector<std::vector<std::string>> out;
   };
-  Pretended(int index, Shared* shared) : index_(index), shared_(shared) {}
+  ThreadProcesses(int index, Shared* shared) : index_(index), shared_(shared) {}
   int index() const override { return index_; }
   int count() const override { return static_cast<int>(shared_->out.size()); }
   int count_here() const override { return count(); }
@@ -84,10 +84,10 @@ class Pretended : public Processes {
 };
 
 // Three partitions, each in its own process. Each sends its number to the next partition, in
-// mailbox 7, and its next event is at 100 - number; the last asks to stop. Returns what process
-// `index` received.
-std::map<uint32_t, std::vector<int>> RunProcess(int index, Pretended::Shared* shared) {
-  Pretended processes(index, shared);
+// mailbox 7, and its next event is at 100 - number; the last one requests a stop. Returns what
+// process `index` received.
+std::map<uint32_t, std::vector<int>> RunProcess(int index, ThreadProcesses::Shared* shared) {
+  ThreadProcesses processes(index, shared);
   std::vector<std::unique_ptr<Listener>> partitions;
   std::vector<Partition*> all;
   for (uint32_t i = 0; i < 3; ++i) {
@@ -128,7 +128,7 @@ TEST(Mailbox, KnowsTheThreadOfItsReceiver) {
 }
 
 TEST(WindowExchange, EveryMailboxArrivesAndAllKnowTheNextWindow) {
-  Pretended::Shared shared(3);
+  ThreadProcesses::Shared shared(3);
   std::vector<std::map<uint32_t, std::vector<int>>> received(3);
   std::vector<std::thread> threads;
   for (int index = 0; index < 3; ++index) {
@@ -156,7 +156,7 @@ class Shares : public testing::Test {
         layers.back().push_back(made_.back().get());
       }
     }
-    return DealOut(layers, parts, assignment);
+    return Distribute(layers, parts, assignment);
   }
 
   std::vector<std::unique_ptr<Listener>> made_;

@@ -90,7 +90,7 @@ TEST(FabricMap, MeasuredTimeAndLookahead) {
   EXPECT_EQ(measured.slowest, 80'000);
   EXPECT_EQ(measured.time,
             20'000 + 500'000 + 300'000 + 80'000 + 500'000 + 300'000 + 20'000 + 20'000);
-  // The last cable, towards the host, where no switch latency is added.
+  // The last cable, toward the host, where no switch latency is added.
   EXPECT_EQ(map.Lookahead(84), 84 * 20 + 20'000);
 }
 

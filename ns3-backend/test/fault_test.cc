@@ -83,7 +83,7 @@ int64_t Last(const Outcome& out, const std::vector<Order>& orders) {
   int64_t last = 0;
   for (size_t i = 0; i < orders.size(); ++i) {
     const int64_t at = out.TimeOf(Notice::kDelivered, orders[i].message.source, i);
-    EXPECT_GE(at, 0) << "message " << i << " never came";
+    EXPECT_GE(at, 0) << "message " << i << " never arrived";
     EXPECT_GE(out.TimeOf(Notice::kSent, orders[i].message.source, i), 0);
     last = std::max(last, at);
   }
@@ -126,7 +126,7 @@ TEST(Fault, TrafficOfFailedSpinesMovesAfterATimeout) {
     EXPECT_GT(out.Counter("frames lost to faults"), 0);
     EXPECT_GT(out.Counter("ack timeouts"), 0);
     const int64_t last = Last(out, orders);
-    EXPECT_GT(last, 100'000'000) << "nothing says that all is lost but the timeout";
+    EXPECT_GT(last, 100'000'000) << "only the timeout reveals that all packets are lost";
     EXPECT_LT(last, 2 * whole + 200'000'000);
     EXPECT_EQ(out.Hash(), RunPackets(topology, orders, 2).Hash());
     EXPECT_EQ(out.Hash(), RunPackets(topology, orders, 3).Hash());

@@ -122,7 +122,7 @@ TEST(NetworkLog, SamplesAddUpToTheBytesSent) {
     }
     if (link.from == "host 1/nic0") paused = paused + sample.paused;
   }
-  EXPECT_EQ(to_host0, 3 * 1000 * (4096 + 82)) << "data alone goes there";
+  EXPECT_EQ(to_host0, 3 * 1000 * (4096 + 82)) << "only data crosses this link";
   EXPECT_GT(marked, 0);
   EXPECT_GT(queued, 100'000);
   EXPECT_GT(paused, Time::Us(10));

@@ -42,7 +42,7 @@ class StockNetwork {
   }
   ~StockNetwork() { ns3::Simulator::Destroy(); }
 
-  // The device by which a node sends towards host 0.
+  // The device by which a node sends toward host 0.
   void SetNextHop(uint32_t node, uint32_t link, uint32_t end) { next_hop_[node] = {link, end}; }
 
   void Send(const Order& order) {

@@ -67,7 +67,7 @@ TEST(ClosedForm, MessagesAreCutIntoPacketsOfAnyMtu) {
     const int64_t full = bytes / mtu, rest = bytes % mtu;
     const Outcome out = RunPackets(Chain(1, shape), {Transfer(0, 1, bytes)});
     EXPECT_EQ(out.Counter("packets"), full + (rest > 0 ? 1 : 0)) << mtu;
-    // The first link carries all frames. Behind the last frame the second link has two more to
+    // The first link carries all frames. After the last frame the second link has two more to
     // carry: the last full frame, which is longer, and the remainder.
     const int64_t frame = (mtu + 82) * kPsPerByte;
     const int64_t tail = rest > 0 ? (rest + 82) * kPsPerByte : 0;
@@ -347,7 +347,7 @@ TEST(CutThrough, EachSwitchDelaysAFrameByItsHeadOnly) {
   }
 }
 
-TEST(CutThrough, AQueueTurnsItIntoStoreAndForward) {
+TEST(CutThrough, AQueuedFrameIsStoredAndForwarded) {
   // Two senders at once into one port: the second frame waits until the first has left, and is then
   // complete. Its last bit leaves one frame time later.
   const Outcome out =
@@ -361,7 +361,7 @@ TEST(CutThrough, AFasterOutputEndsWithTheInput) {
   topology.fabric.links[0].rate = Bandwidth::BitsPerSecond(100'000'000'000);  // host 0 is slow
   const Outcome out = RunPackets(topology, {Transfer(0, 1, 4096)});
   EXPECT_EQ(out.TimeOf(Notice::kDelivered, 0, 0), 4 * kFullFrame + 2 * kDelay)
-      << "the last bit is passed on as it comes";
+      << "the last bit is forwarded as it arrives";
 }
 
 TEST(CutThrough, IsTheSameForAnyNumberOfThreads) {

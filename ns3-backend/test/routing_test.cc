@@ -155,7 +155,7 @@ TEST(ReceiveQueue, ReportsPacketsOvertakenTooLongAgoOnce) {
   EXPECT_TRUE(take(0, 0).empty());
   EXPECT_TRUE(take(2, 10 * kUs).empty());
   EXPECT_TRUE(take(4, 20 * kUs).empty());
-  EXPECT_TRUE(take(1, 30 * kUs).empty()) << "it came, only late";
+  EXPECT_TRUE(take(1, 30 * kUs).empty()) << "it arrived late";
   EXPECT_EQ(take(7, 110 * kUs), std::vector<uint32_t>{}) << "3 was overtaken at 20 us";
   EXPECT_EQ(take(8, 210 * kUs), (std::vector<uint32_t>{3, 5, 6}));
   EXPECT_TRUE(take(9, 220 * kUs).empty()) << "reported already";

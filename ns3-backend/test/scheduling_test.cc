@@ -61,9 +61,9 @@ TEST(ClassScheduler, StrictClassesComeFirstAndIdleClassesSaveNoCredit) {
   const auto strict = Serve(scheduler, 0b00101010, sizes, 100);
   EXPECT_EQ(strict[5], 100 * 1500) << "class 5 has no weight, so it is strict";
   const auto alone = Serve(scheduler, 0b00001000, sizes, 1000);
-  EXPECT_EQ(alone[3], 1000 * 1500) << "what class 1 leaves is class 3's";
+  EXPECT_EQ(alone[3], 1000 * 1500) << "class 3 gets all turns";
   const auto both = Serve(scheduler, 0b00001010, sizes, 10);
-  EXPECT_EQ(both[1], both[3]) << "class 1 has nothing saved up, class 3 owes nothing";
+  EXPECT_EQ(both[1], both[3]) << "class 1 has saved no credit, class 3 has no debt";
 }
 
 // Hosts 1 and 2 fill the link to host 0, which sends to host 3. The acknowledgements to host 0 come
@@ -136,7 +136,7 @@ TEST(Turns, GoByPacketsOrByBytes) {
       << "a turn is at least a full packet";
 }
 
-TEST(Turns, AndWeightsAreTheSameForAnyNumberOfThreads) {
+TEST(Turns, WithWeightsAreTheSameForAnyNumberOfThreads) {
   FabricShape shape;
   shape.transport.packets_per_ack = 1;
   shape.transport.attributes = {{"FabricNode::Weight1", "1"},
@@ -151,7 +151,8 @@ TEST(Turns, AndWeightsAreTheSameForAnyNumberOfThreads) {
   const Topology topology = RailFabric(8, 1, 2, 2, shape);
   const uint64_t one = RunPackets(topology, orders).Hash();
   shape.transport.attributes.clear();
-  EXPECT_NE(one, RunPackets(RailFabric(8, 1, 2, 2, shape), orders).Hash()) << "they decide";
+  EXPECT_NE(one, RunPackets(RailFabric(8, 1, 2, 2, shape), orders).Hash())
+      << "turns and weights change the run";
   for (const int threads : {2, 4}) EXPECT_EQ(one, RunPackets(topology, orders, threads).Hash());
 }
 

@@ -43,7 +43,7 @@ std::vector<uint32_t> MarkedPackets(const std::string& at_dequeue) {
   EXPECT_TRUE(
       RunOrders(topology, network->get(), {Transfer(1, 0, 20 * 4096), Transfer(2, 0, 20 * 4096)})
           .ok());
-  EXPECT_EQ(marked.size(), 2U) << "of both";
+  EXPECT_EQ(marked.size(), 2U) << "packets of both senders";
   return marked.empty() ? std::vector<uint32_t>() : marked.begin()->second;
 }
 
@@ -102,10 +102,10 @@ TEST(Cnp, AReceiverNotifiesEachQueuePairAtMostOncePerInterval) {
   constexpr int64_t kSlack = kUs / 2;  // a notification may wait for the frame that is being sent
   for (const int64_t us : {5, 50}) {
     const auto gaps = LeastGaps(std::to_string(us) + " us");
-    EXPECT_EQ(gaps.size(), 4U) << "every sender is told more than once";
+    EXPECT_EQ(gaps.size(), 4U) << "every sender is notified more than once";
     for (const auto& [sender, gap] : gaps) {
       EXPECT_GE(gap, us * kUs - kSlack);
-      EXPECT_LE(gap, 2 * us * kUs) << "as soon as it may";
+      EXPECT_LE(gap, 2 * us * kUs) << "as soon as the interval allows";
     }
   }
 }

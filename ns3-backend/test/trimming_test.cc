@@ -58,7 +58,7 @@ TEST(Trimming, NoSenderWaitsForATimeout) {
       EXPECT_LT(LastSent(trimmed), ideal * 11 / 10);
     } else {
       EXPECT_GT(trimmed.Counter("repeated packets"), trimmed.Counter("trimmed frames"))
-          << "what came after a trimmed packet is sent again with it";
+          << "go-back-n also repeats the packets after a trimmed one";
     }
   }
 }
@@ -106,12 +106,12 @@ TEST(Trimming, AHeaderThatOvertakesPacketsDoesNotMakeThemMissing) {
   const auto take = [&](uint32_t psn) {
     return queue.Take(psn, 100, true, [&](const Message&) { ++done; });
   };
-  queue.NoteAsked(4, 1000, true);
+  queue.NoteRequest(4, 1000, true);
   EXPECT_EQ(queue.GetReach(), 0U);
   for (uint32_t psn = 0; psn < 4; ++psn) EXPECT_EQ(take(psn), ReceiveQueue::IN_ORDER);
-  EXPECT_EQ(queue.lastNack, 1000) << "packet 4 has not come";
+  EXPECT_EQ(queue.lastNack, 1000) << "packet 4 has not arrived";
   EXPECT_EQ(take(5), ReceiveQueue::EARLY);
-  EXPECT_TRUE(queue.WasAsked(0));
+  EXPECT_TRUE(queue.WasRequested(0));
   EXPECT_TRUE(queue.IsHere(1));
   EXPECT_EQ(take(4), ReceiveQueue::IN_ORDER);
   EXPECT_EQ(queue.lastNack, -1);

@@ -1,6 +1,7 @@
-// The participants of one use of a communication call: the ops of other ranks that are the same
-// collective, or the other end of the same message. The first query of a rank makes its table;
-// ranks of one class in which the same roles share a group have one table. Not thread-safe.
+// Finds the participants of one use of a communication call: the ops on other ranks that belong to
+// the same collective, or are the other end of the same message. The first query of a rank makes
+// its table. Ranks of one class share a table if the same roles of each rank have the same group.
+// Not thread-safe.
 #ifndef DRYDOCK_REPORT_FACTS_CALL_MEMBERS_H_
 #define DRYDOCK_REPORT_FACTS_CALL_MEMBERS_H_
 

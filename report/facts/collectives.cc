@@ -20,7 +20,7 @@ class Collector {
   explicit Collector(const Inputs& inputs) : inputs_(inputs) {}
 
   void AddRank(int rank) {
-    // Within a rank, role and call decide the row.
+    // Within a rank, role and call determine the row.
     row_of_.assign(inputs_.workload.roles.size() * inputs_.workload.calls.size(), -1);
     const Program& program = inputs_.program_of(rank);
     const RankTimeline& times = inputs_.timeline_of(rank);
@@ -100,7 +100,7 @@ double BusFactor(CollectiveType collective, int group_size) {
     case CollectiveType::kSendRecv:
       return 1;
     case CollectiveType::kGrouped:
-      break;  // from its parts
+      break;  // see the overload below
   }
   CHECK(false);
 }
@@ -139,7 +139,7 @@ std::vector<CollectiveRow> SummariseCollectives(const Inputs& inputs) {
   Collector collector(inputs);
   for (int rank = 0; rank < inputs.workload.rank_count(); ++rank) collector.AddRank(rank);
   std::vector<CollectiveRow> rows = collector.TakeRows();
-  // The first use by rank and op orders the rows, which settles ties.
+  // Rows are in the order of their first use, which the stable sort keeps for equal totals.
   std::stable_sort(rows.begin(), rows.end(), [](const CollectiveRow& a, const CollectiveRow& b) {
     return a.total > b.total;
   });

@@ -1,8 +1,8 @@
 // The costs of the communication calls of an iteration: one row for each distinct call, role and
 // plan (algorithms, protocols and numbers of channels).
 //
-// Durations run from the first movement of data to the end, without the wait for late members; each
-// member rank counts. Of a message only the receiver counts.
+// Durations run from the first movement of data to the end, without the wait for late members. A
+// collective counts once for each member, a message once, at its receiver.
 // Bandwidths follow nccl-tests: algorithm bandwidth = bytes of the call / duration; bus bandwidth
 // = algorithm bandwidth × BusFactor. Pure functions; deterministic order.
 #ifndef DRYDOCK_REPORT_FACTS_COLLECTIVES_H_

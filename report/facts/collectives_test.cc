@@ -8,7 +8,7 @@
 namespace drydock {
 namespace {
 
-TEST(BusFactor, IsThatOfNcclTests) {
+TEST(BusFactor, MatchesNcclTests) {
   EXPECT_DOUBLE_EQ(BusFactor(CollectiveType::kAllReduce, 8), 2.0 * 7 / 8);
   EXPECT_DOUBLE_EQ(BusFactor(CollectiveType::kAllGather, 8), 7.0 / 8);
   EXPECT_DOUBLE_EQ(BusFactor(CollectiveType::kReduceScatter, 8), 7.0 / 8);
@@ -26,7 +26,7 @@ TEST(Collectives, AllGatherOfOneGigabyteInTenMillisecondsOver4Is75GigabytesPerSe
   EXPECT_DOUBLE_EQ(row.bus_bandwidth(), 0.75e11);
 }
 
-TEST(Collectives, ACallThatTakesNoTimeHasNoBandwidth) {
+TEST(Collectives, CallOfNoTimeHasNoBandwidth) {
   CollectiveRow row;
   row.call.count = 1;
   row.call.group_size = 1;
@@ -42,7 +42,8 @@ TEST(Collectives, RowsAreDistinctCallsCostliestFirst) {
   EXPECT_EQ(rows[2].Name(), "pp-next send-recv fp16 1 MB");
 }
 
-// Both groups reduce once. Rank 0 begins 10 us before rank 1: a wait, not part of the duration.
+// Both groups reduce once. Rank 0 begins 10 us before rank 1; this wait is not part of the
+// duration.
 TEST(Collectives, WaitingForALateNeighbourIsNotDuration) {
   const CollectiveRow row = SummariseCollectives(FakeRun())[0];
   EXPECT_EQ(row.uses, 2);
@@ -89,7 +90,7 @@ TEST(Collectives, OneCallWithTwoAlgorithmsIsTwoRows) {
   EXPECT_EQ(rows[3].uses, 1);
 }
 
-TEST(Collectives, AGroupOfCallsIsOneRowThatNamesItsWorks) {
+TEST(Collectives, GroupedCallIsOneRowThatNamesItsWorks) {
   Inputs inputs = FakeRun();
   const CommCall all_reduce = inputs.workload.calls[0];
   CommCall message = all_reduce;
@@ -105,7 +106,7 @@ TEST(Collectives, AGroupOfCallsIsOneRowThatNamesItsWorks) {
   EXPECT_DOUBLE_EQ(row.algorithm_bandwidth(), 6e6 / 40e-6);
 }
 
-TEST(BusFactor, OfAGroupIsThatOfItsPartsByBytes) {
+TEST(BusFactor, GroupedCallUsesTheMeanOfItsPartsByBytes) {
   CommCall all_reduce;
   all_reduce.count = 100;
   all_reduce.type = DataType::kUint8;

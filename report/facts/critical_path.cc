@@ -18,15 +18,15 @@ class Walker {
 
   std::vector<PathStep> Walk() {
     if (!FindEnd()) return {};
-    // Each turn visits another op. More turns than ops mean a cycle, which no timeline of a replay
-    // has.
+    // Each turn visits another op, so more turns than ops mean a cycle. No replay makes such a
+    // timeline.
     for (int64_t left = CountOps(); left > 0 && now_ > Time(); --left) {
       const Op& op = inputs_.program_of(rank_).ops[op_];
       if (op.kind == OpKind::kCompute) {
         Back(inputs_.timeline_of(rank_).ready[op_], PathKind::kCompute, rank_);
         Back(inputs_.timeline_of(rank_).start[op_], PathKind::kHost, rank_);
       } else if (IsCommunication(op.kind)) {
-        GoToLastToStart();
+        GoToLastMember();
       } else {
         const bool hosts = op.kind == OpKind::kHostWork;
         Back(inputs_.timeline_of(rank_).start[op_], hosts ? PathKind::kHost : PathKind::kMemory,
@@ -70,8 +70,8 @@ class Walker {
     now_ = begin;
   }
 
-  // Data moved from `ready` on, when the last member that it needs had started.
-  void GoToLastToStart() {
+  // Goes to the last member to start of those that the data needs. The data moved from `ready` on.
+  void GoToLastMember() {
     const Time ready = inputs_.timeline_of(rank_).ready[op_];
     CallMembers::Member last{rank_, op_};
     Time latest = inputs_.timeline_of(rank_).start[op_];

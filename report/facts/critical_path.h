@@ -1,9 +1,9 @@
 // The critical path of the whole cluster: the chain of ops, across ranks and without a gap, that
 // ends when the iteration ends. The iteration can only become shorter if a step of the path does.
 //
-// CriticalPath follows it backwards from its end (docs/explanation/accounting.md): from an op to
-// its cause on the same rank (core/model/op_causes.h); from a communication op first to the last
-// member to start of those that its data needs.
+// CriticalPath follows it backwards from its end (docs/explanation/accounting.md). From an op it
+// goes to the op's cause on the same rank (core/model/op_causes.h). From a communication op it
+// first goes to the last member to start of those that the op's data needs.
 #ifndef DRYDOCK_REPORT_FACTS_CRITICAL_PATH_H_
 #define DRYDOCK_REPORT_FACTS_CRITICAL_PATH_H_
 

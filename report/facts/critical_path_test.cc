@@ -24,7 +24,7 @@ std::vector<std::string> Words(const std::vector<PathStep>& steps) {
 
 // The example of docs/explanation/accounting.md. Rank 0 waits for rank 1's late forward pass, the
 // second stage for the first one's activations, and the first for the second's gradients.
-TEST(CriticalPath, GoesFromRankToRankWhereOneWaitsForAnother) {
+TEST(CriticalPath, FollowsWaitsFromRankToRank) {
   EXPECT_THAT(Words(CriticalPath(FakeRun())),
               testing::ElementsAre(
                   "0-110 compute rank 1 op 0", "110-150 transfer rank 0 op 1 held by 1",
@@ -33,7 +33,7 @@ TEST(CriticalPath, GoesFromRankToRankWhereOneWaitsForAnother) {
                   "400-450 transfer rank 0 op 3 held by 2", "450-600 compute rank 0 op 4"));
 }
 
-TEST(CriticalPath, WhatNobodyHeldUpTheHostLaunchedLate) {
+TEST(CriticalPath, LateLaunchesAreHostTime) {
   Inputs inputs = FakeRun();
   for (const int rank : {0, 1}) {
     inputs.timeline.ranks[static_cast<size_t>(rank)].start[4] += Time::Us(10);
@@ -58,7 +58,7 @@ TEST(CriticalPath, PartsAddUpToTheIteration) {
   EXPECT_EQ(path.ops[0].steps, 2);
 }
 
-TEST(CriticalPath, LoadsAndTheHostsOwnWorkAreOnIt) {
+TEST(CriticalPath, IncludesLoadsAndHostWork) {
   Inputs inputs = FakeRun();
   inputs.workload.transfers.resize(1);
   for (const OpKind kind : {OpKind::kLoad, OpKind::kHostWork}) {
@@ -70,7 +70,7 @@ TEST(CriticalPath, LoadsAndTheHostsOwnWorkAreOnIt) {
   }
 }
 
-TEST(CriticalPath, OfARunWithoutOpsThereIsNone) {
+TEST(CriticalPath, IsEmptyWithoutOps) {
   Inputs inputs = FakeRun();
   inputs.workload.programs.assign(2, Program());
   for (Program& program : inputs.workload.programs) program.dependency_begin = {0};
@@ -78,8 +78,8 @@ TEST(CriticalPath, OfARunWithoutOpsThereIsNone) {
   EXPECT_TRUE(CriticalPath(inputs).empty());
 }
 
-// Two ops that are each other's cause, which no replay makes: the walk still ends.
-TEST(CriticalPath, EndsWhateverTheTimes) {
+// The walk ends even if two ops are each other's cause, which happens in no replay.
+TEST(CriticalPath, EndsEvenIfCausesFormACycle) {
   Inputs inputs = FakeRun();
   for (RankTimeline& rank : inputs.timeline.ranks) {
     for (size_t op = 0; op < rank.start.size(); ++op) {

@@ -32,7 +32,7 @@ Status CheckOps(const Inputs& inputs, int rank, const std::string& path) {
     if (!IsCommunication(op.kind)) continue;
     const int group = inputs.group_of(rank, op);
     if (group < 0 || inputs.plan_of(op.work, group) == nullptr) {
-      return wrong(i, "nothing is planned for this call in the rank's group");
+      return wrong(i, "the flow plan has no plan for this call in the rank's group");
     }
     if (op.kind == OpKind::kCollective) continue;
     const CommCall& call = inputs.workload.calls[op.work];
@@ -58,9 +58,8 @@ Status CheckAccount(const Inputs& inputs, int rank, const std::string& path) {
     sum += part;
   }
   if (sum == inputs.timeline.iteration) return OkStatus();
-  return Error(fmt::format("rank {}: compute, exposed communication, host, straggler wait, bubble "
-                           "and idle add up to "
-                           "{} ps, but the iteration takes {} ps; {}",
+  return Error(fmt::format("rank {}: the parts of its account add up to {} ps, but the iteration "
+                           "takes {} ps; {}",
                            rank, sum.ps(), inputs.timeline.iteration.ps(), kRunAgain),
                {path, 0, 0});
 }

@@ -15,16 +15,15 @@ std::string CheckError(const Inputs& inputs) {
   return status.ok() ? "" : status.error().ToString();
 }
 
-TEST(CheckTimeline, AcceptsAConsistentOne) { EXPECT_EQ(CheckError(FakeRun()), ""); }
+TEST(CheckTimeline, AcceptsAConsistentTimeline) { EXPECT_EQ(CheckError(FakeRun()), ""); }
 
 TEST(CheckTimeline, PartsMustAddUpToThePicosecond) {
   Inputs inputs = FakeRun();
   inputs.timeline.accounts[2].bubble += Time::Ps(1);
   EXPECT_EQ(
       CheckError(inputs),
-      "run/4-timeline.pb: error: rank 2: compute, exposed communication, host, straggler wait, "
-      "bubble and idle add up to 600000001 ps, but the iteration takes 600000000 ps; run "
-      "exec-engine again");
+      "run/4-timeline.pb: error: rank 2: the parts of its account add up to 600000001 ps, but the "
+      "iteration takes 600000000 ps; run exec-engine again");
 }
 
 TEST(CheckTimeline, PartsMayNotBeNegative) {
@@ -52,19 +51,19 @@ TEST(CheckTimeline, OpsMayNotEndBeforeTheyStart) {
             "starts; run exec-engine again");
 }
 
-TEST(CheckTimeline, AnIterationTakesTime) {
+TEST(CheckTimeline, RejectsAnIterationOfNoTime) {
   Inputs inputs = FakeRun();
   inputs.timeline.iteration = Time();
   EXPECT_EQ(CheckError(inputs),
             "run/4-timeline.pb: error: the iteration takes no time; run exec-engine again");
 }
 
-TEST(CheckTimeline, EveryCallIsPlanned) {
+TEST(CheckTimeline, RejectsCallsWithoutAPlan) {
   Inputs inputs = FakeRun();
   inputs.workload.group_of_rank[0][1] = -1;
   EXPECT_EQ(CheckError(inputs),
-            "run/4-timeline.pb: error: rank 1, op 'tp.all-reduce mb0 layer0': nothing is planned "
-            "for this call in the rank's group; run exec-engine again");
+            "run/4-timeline.pb: error: rank 1, op 'tp.all-reduce mb0 layer0': the flow plan "
+            "has no plan for this call in the rank's group; run exec-engine again");
 }
 
 TEST(CheckTimeline, MessagesAreBetweenMembersOfTheGroup) {

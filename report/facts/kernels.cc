@@ -39,12 +39,13 @@ Launches CountLaunches(const Workload& workload) {
   return launches;
 }
 
-// In seconds, as sums over ranks only serve as shares.
+// Returns seconds as a double. The sums over ranks are only used for shares, so rounding is
+// harmless.
 double TotalOf(const KernelRow& row) {
   return row.time.seconds() * static_cast<double>(row.launches);
 }
 
-// Kernels with one name, shape and time on one GPU are one row, for all submodules.
+// Kernels of the same name, shape and time on one GPU share a row, in whatever submodule they run.
 std::vector<KernelRow> CollectRows(const Inputs& inputs) {
   const Launches launches = CountLaunches(inputs.workload);
   std::map<std::tuple<size_t, std::string, std::string, Time>, KernelRow> rows;

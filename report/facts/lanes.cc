@@ -47,11 +47,12 @@ class Columns {
   int64_t BeginOf(int column) const {
     return static_cast<int64_t>(static_cast<__int128>(length_) * column / columns_);
   }
-  // At most one too low, at a boundary that was rounded down.
+  // The result can be one too low, at a boundary that was rounded down.
   int ColumnOf(int64_t ps) const {
     return static_cast<int>(static_cast<__int128>(ps) * columns_ / length_);
   }
-  // Returns the largest kind of the column and the fullness by all kinds. Streams may overlap.
+  // Returns the kind with the most time in the column, and how full all kinds together make it.
+  // Streams may overlap.
   LaneRun RunOf(int column) const {
     int best = 0;
     int64_t sum = 0;

@@ -19,20 +19,21 @@ TEST(Lanes, ComputeShowsPhasesAndLeavesGapsOut) {
   EXPECT_EQ(ComputeLane(FakeRun(), 0, 60), (Runs{{0, 10, kForward, 4}, {45, 60, kBackward, 4}}));
 }
 
-// Rank 0 waits from 100 to 110 us: nothing moves. Its send and its collective touch.
+// Rank 0 waits from 100 to 110 us, so nothing moves. Its send begins when its collective ends.
 TEST(Lanes, CommunicationShowsWhatMoves) {
   EXPECT_EQ(CommunicationLane(FakeRun(), 0, 60),
             (Runs{{11, 15, kTensor, 4}, {15, 20, kPipeline, 4}, {40, 45, kPipeline, 4}}));
 }
 
 // 6 columns of 100 us: forward fills the first; backward half of the fifth and all of the sixth.
-TEST(Lanes, AColumnTellsHowFullItIs) {
+TEST(Lanes, ColumnsShowHowFullTheyAre) {
   EXPECT_EQ(ComputeLane(FakeRun(), 0, 6),
             (Runs{{0, 1, kForward, 4}, {4, 5, kBackward, 2}, {5, 6, kBackward, 4}}));
 }
 
-// Of 600 us, forward takes 100 and backward 150; in the end only 50 are left, a twelfth.
-TEST(Lanes, AColumnShowsWhatTookMostOfIt) {
+// In the one column of 600 us, forward takes 100 us and backward 150 us. After the change only 50
+// us of forward remain, too little to show.
+TEST(Lanes, ColumnsShowTheKindWithTheMostTime) {
   Inputs inputs = FakeRun();
   EXPECT_EQ(ComputeLane(inputs, 0, 1), (Runs{{0, 1, kBackward, 2}}));
   inputs.timeline.ranks[0].end[0] = Time::Us(50);

@@ -86,7 +86,7 @@ class Measurer {
   template <typename Visit>
   void VisitAll(const Visit& visit) {
     const size_t calls = inputs_.workload.calls.size();
-    std::vector<int> index;      // of a role and call into `known`; -1: new
+    std::vector<int> index;      // by role and call: the index into `known`; -1: new
     std::vector<Traffic> known;  // of this rank
     for (int rank = 0; rank < inputs_.workload.rank_count(); ++rank) {
       index.assign(inputs_.workload.roles.size() * calls, -1);
@@ -130,7 +130,7 @@ class Measurer {
   }
 
   double RateOf(uint32_t link) const {
-    return links_.fabric().direction(link).made.bytes_per_second();
+    return links_.fabric().direction(link).full_rate.bytes_per_second();
   }
 
   // Orders links by utilization.
@@ -147,7 +147,7 @@ class Measurer {
     return busy;
   }
 
-  // Rows of the rank's NIC: out, in.
+  // Returns the links of the rank's NIC: each outgoing one, then its reverse direction.
   std::vector<uint32_t> CablesOfRank(int rank) const {
     const Placement::Slot& slot = links_.placement().of(rank);
     const int nic = inputs_.workload.topology.kind_of_host(slot.host).NicOfGpu(slot.gpu);

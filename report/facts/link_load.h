@@ -1,6 +1,6 @@
 // The utilization of links over the iteration: the bytes that each call sends over a link, by its
-// plan, spread evenly over the time in which the sender's data moves. No network measures it, so it
-// exists for every network. Cables are those on the routes of a connection's queue pairs
+// plan, spread evenly over the time in which the sender's data moves. The network does not measure
+// it, so it exists for every network. Cables are those on the routes of a connection's queue pairs
 // (plan_links.h). Not counted: PCIe, and the NVLink transfer to a GPU whose NIC sends the data
 // (PXN).
 #ifndef DRYDOCK_REPORT_FACTS_LINK_LOAD_H_

@@ -8,7 +8,7 @@
 namespace drydock {
 namespace {
 
-// An all-reduce of two: each sends 1.92 MB to the other and receives as much.
+// Returns a run with an all-reduce of two ranks: each sends 1.92 MB to the other.
 Inputs RunWithTraffic() {
   Inputs inputs = FakeRun();
   Plan& plan = inputs.flows.plans[0];
@@ -30,7 +30,7 @@ Inputs RunWithTraffic() {
 }
 
 // LL128 puts 2048 B on the wire for 1920 B of payload.
-TEST(Traffic, IsWhatTheStepsSendAndReceive) {
+TEST(Traffic, CountsWhatTheStepsSendAndReceive) {
   const Inputs inputs = RunWithTraffic();
   const PlanLinks links(inputs.workload);
   const Traffic traffic = TrafficOf(links, inputs.workload, inputs.flows.plans[0], 0, 1);
@@ -55,7 +55,7 @@ TEST(LinkLoad, SpreadsACallOverTheTimeInWhichItsDataMoves) {
   EXPECT_TRUE(load.cables.empty());
 }
 
-TEST(LinkLoad, OfCallsThatMoveNothingThereAreNoRows) {
+TEST(LinkLoad, CallsThatMoveNothingHaveNoRows) {
   EXPECT_TRUE(MeasureLinkLoad(FakeRun(), {0, 1}, 10).scale_up.empty());
 }
 

@@ -28,7 +28,7 @@ struct PathSummary {
   std::vector<PathStep> steps;
   std::array<Time, kPathPartCount> parts;  // add up to the iteration
   std::vector<PathShare> ops;              // "attention.fwd", "tp all-reduce"; the longest first
-  std::vector<PathShare> links;            // likewise; a transfer crosses several
+  std::vector<PathShare> links;            // the longest first; a transfer crosses several
   int64_t jumps = 0;                       // from rank to rank
   int ranks = 0;                           // that the path visits
 };

@@ -1,6 +1,6 @@
 // The links that a plan's connections cross, by name: inside a host from GPU to GPU, between hosts
-// every cable. If a fabric has several routes, the hashes of the queue pairs choose, as in the
-// packet and the fluid network. Computes routes on each call. Thread-safe.
+// cable by cable. If a fabric has several routes, the hashes of the queue pairs choose one, as in
+// the packet and the fluid network. Computes routes on each call. Thread-safe.
 #ifndef DRYDOCK_REPORT_FACTS_PLAN_LINKS_H_
 #define DRYDOCK_REPORT_FACTS_PLAN_LINKS_H_
 
@@ -23,8 +23,8 @@ class PlanLinks {
   const FabricMap& fabric() const { return fabric_; }
   const Placement& placement() const { return placement_; }
 
-  // Returns the cables (links of the fabric map) of a connection between NICs, a list for each
-  // queue pair; no list for other connections.
+  // Returns the cables (links of the fabric map) of a connection between NICs, as a list for each
+  // queue pair. Returns no list for other connections.
   std::vector<std::vector<uint32_t>> Cables(int group, const Connection& connection,
                                             uint16_t channel) const;
   std::string CableName(uint32_t link) const;  // "host 0/nic3 to leaf3"

@@ -66,7 +66,7 @@ ClusterFacts ClusterOf(const Workload& workload) {
 
 NetworkFacts NetworkOf(const Inputs& inputs) {
   const Timeline& timeline = inputs.timeline;
-  // Other networks have no queues to congest.
+  // Only the packet network has congestion control.
   const bool congests = timeline.network == "packet";
   return {timeline.network, congests ? inputs.workload.topology.transport.congestion_control : "",
           timeline.counters, timeline.links, timeline.slowdowns};
@@ -84,8 +84,8 @@ RunLength LengthOf(const Timeline& timeline) {
   return out;
 }
 
-// The rates of all iterations together: the last iteration begins on some ranks before the previous
-// one has ended on others. A run that was stopped has none.
+// Returns the rates over all iterations together, because the last iteration begins on some ranks
+// before the previous one has ended on others. A run that was stopped has no rates.
 Rates RatesOf(const Inputs& inputs, const ClusterFacts& cluster, const RunLength& length) {
   Rates rates;
   if (length.stopped == Time()) {

@@ -1,5 +1,5 @@
-// The figures of a run: how fast it is, why it is not faster, and on what assumptions. Summarise
-// makes them once; the JSON, the text and the page show them, so the three agree. Plain data;
+// The figures of a run: its speed, what limits it, and the assumptions. Summarise computes them
+// once; the JSON, the text and the page show them, so the three agree. Plain data;
 // immutable once built.
 #ifndef DRYDOCK_REPORT_FACTS_SUMMARY_H_
 #define DRYDOCK_REPORT_FACTS_SUMMARY_H_
@@ -35,7 +35,7 @@ struct JobFacts {
 
 // How much of the run was replayed.
 struct RunLength {
-  std::vector<Time> iterations;    // of a run of several; other facts are the last one's
+  std::vector<Time> iterations;    // of a run of several; other facts are of the last
   Time simulated;                  // all iterations together
   Time stopped;                    // when the run was stopped; zero: it is complete
   int64_t ops = 0, ops_ended = 0;  // of a run that was stopped
@@ -62,8 +62,8 @@ struct GpuFacts {
   int count = 0;
   FlopRate dense_rate;  // at the workload's precision
   std::string source;
-  std::string reference;       // the calibrated GPU its kernels are scaled from; empty: its own
-  double link_efficiency = 0;  // 0: no collective costs of its own
+  std::string reference;       // the GPU whose kernel times are scaled for this one; or empty
+  double link_efficiency = 0;  // 0: the GPU has no collective costs
   std::string collective_source;
 };
 
@@ -102,7 +102,7 @@ struct Summary {
   std::vector<TransferRow> transfers;  // loads, stores and host work
   KernelSummary kernels;
   PathSummary path;
-  std::optional<WhatIf> what_if;  // absent if not asked
+  std::optional<WhatIf> what_if;  // absent if exec-engine what-if was not run
 
   double ShareOf(Time part) const {
     return static_cast<double>(part.ps()) / static_cast<double>(rates.iteration.ps());

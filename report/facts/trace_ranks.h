@@ -1,5 +1,5 @@
-// Which ranks a trace shows. Ranks of one class do the same work, so the default is one rank of
-// each class and the first tensor-parallel group, to compare collectives side by side.
+// Chooses the ranks that a trace shows. Ranks of one class do the same work, so the default is one
+// rank of each class and the first tensor-parallel group, to compare collectives side by side.
 #ifndef DRYDOCK_REPORT_FACTS_TRACE_RANKS_H_
 #define DRYDOCK_REPORT_FACTS_TRACE_RANKS_H_
 

@@ -25,7 +25,8 @@ class Counter {
       };
       ForEachSize(plan_.patterns[program.pattern], program.position, visit);
     }
-    for (const auto& [key, bytes] : net_) AddWay(plan_.connections[key.first], key.second, bytes);
+    for (const auto& [key, bytes] : net_)
+      AddRoutes(plan_.connections[key.first], key.second, bytes);
     out_.cables.assign(cables_.begin(), cables_.end());
     return std::move(out_);
   }
@@ -72,7 +73,7 @@ class Counter {
   }
 
   // Queue pairs carry equal parts of a connection's data.
-  void AddWay(const Connection& connection, uint16_t channel, int64_t bytes) {
+  void AddRoutes(const Connection& connection, uint16_t channel, int64_t bytes) {
     const std::vector<std::vector<uint32_t>> routes = links_.Cables(group_, connection, channel);
     for (const std::vector<uint32_t>& route : routes) {
       for (const uint32_t link : route)

@@ -21,8 +21,8 @@ struct Traffic {
   bool empty() const { return scale_up_out == 0 && scale_up_in == 0 && cables.empty(); }
 };
 
-// NVLS: the switches read each member's part once and give each its copy once, for any number
-// of members (core/model/flow_plan.h).
+// With NVLS, the switches read each member's part once and send each member one copy, for any
+// number of members (core/model/flow_plan.h).
 Traffic TrafficOf(const PlanLinks& links, const Workload& workload, const Plan& plan, int group,
                   int member);
 

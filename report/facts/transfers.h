@@ -1,5 +1,5 @@
-// What loads, stores and the host's own work of an iteration come to: one row for each name, kind
-// and size. Durations run from when data begins to move. Pure functions; deterministic order.
+// The costs of the loads, stores and host work of an iteration: one row for each name, kind and
+// size. Durations run from when data begins to move. Pure functions; deterministic order.
 #ifndef DRYDOCK_REPORT_FACTS_TRANSFERS_H_
 #define DRYDOCK_REPORT_FACTS_TRANSFERS_H_
 
@@ -23,7 +23,7 @@ struct TransferRow {
   std::string Name() const;  // "load zero.parameters 1 GB from host"
 };
 
-// Costliest in total first.
+// Returns the rows with the largest total first.
 std::vector<TransferRow> SummariseTransfers(const Inputs& inputs);
 
 }  // namespace drydock

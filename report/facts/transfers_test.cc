@@ -10,7 +10,7 @@
 namespace drydock {
 namespace {
 
-// Each rank loads 1 MB after 10 us of latency: 90 us on rank 0, 10 us longer on each after it.
+// Each rank loads 1 MB after 10 us of latency: in 90 us on rank 0, in 10 us more on each next rank.
 Inputs RunWithLoads() {
   Inputs inputs = FakeRun();
   Workload& w = inputs.workload;
@@ -41,7 +41,7 @@ TEST(TransfersTest, CountsEachKindWithItsMedian) {
   EXPECT_DOUBLE_EQ(rows[0].bandwidth(), 1e10);
 }
 
-TEST(TransfersTest, AreInTheSummaryWhereThereAreAny) {
+TEST(TransfersTest, AreInTheSummaryIfThereAreAny) {
   const Summary with = Summarise(RunWithLoads()), without = Summarise(FakeRun());
   EXPECT_NE(SummaryText(with).find("load weights 1 MB from host"), std::string::npos);
   EXPECT_NE(SummaryJson(with).find("\"transfers\""), std::string::npos);

@@ -62,7 +62,7 @@ TEST(Compare, ATimeThatOneRunLacksIsNoneAndHasNoChange) {
   EXPECT_TRUE(json["comparison"]["collectives"][0]["there_s"].is_null());
 }
 
-TEST(Compare, ThePageHasAllCallsTheTextTheCostliest) {
+TEST(Compare, PageHasAllCallsAndTextOnlyTheFirst) {
   Comparison comparison = Compared();
   comparison.calls.clear();
   for (int i = 0; i < 14; ++i) {

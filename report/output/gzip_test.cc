@@ -15,7 +15,7 @@ TEST(Gzip, GivesBackWhatWasAppended) {
   EXPECT_EQ(Gunzip(writer.Finish(), 7), "one two");
 }
 
-// Incompressible, and larger than one growth of the writer's buffer.
+// The content is incompressible and larger than one growth of the writer's buffer.
 TEST(Gzip, ManyMegabytes) {
   std::string content;
   uint64_t state = 1;
@@ -31,7 +31,7 @@ TEST(Gzip, ManyMegabytes) {
 }
 
 // Bytes 4 to 7 are the modification time, byte 9 the system (RFC 1952, 2.3).
-TEST(Gzip, TheHeaderTellsNeitherTimeNorSystem) {
+TEST(Gzip, HeaderHasNeitherTimeNorSystem) {
   GzipWriter writer;
   writer.Append("x");
   const std::string file = writer.Finish();

@@ -121,7 +121,7 @@ std::string LinksTable(const Summary& summary) {
                Number("marked"), Number("dropped"), Number("retransmitted"), Number("paused")});
   for (const LinkTotal& link : summary.network.links) {
     table.Add({Words(link.from + " to " + link.to), Number(ToString(link.rate)),
-               Number(Percent(link.Utilisation(summary.length.simulated))),
+               Number(Percent(link.Utilization(summary.length.simulated))),
                Number(ToString(link.most_queued)), Number(fmt::format("{}", link.marked)),
                Number(fmt::format("{}", link.dropped)), Number(fmt::format("{}", link.repeated)),
                Number(ToString(link.paused))});

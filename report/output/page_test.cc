@@ -22,7 +22,7 @@ size_t Count(const std::string& text, const std::string& what) {
   return count;
 }
 
-TEST(Page, NeedsNothingFromElsewhere) {
+TEST(Page, RefersToNoOtherFile) {
   const std::string page = Page(FakeRun());
   for (const char* reference : {"http", "src=", "href=", "url(", "<script", "@import"}) {
     EXPECT_THAT(page, Not(HasSubstr(reference)));
@@ -45,7 +45,7 @@ TEST(Page, EveryElementIsClosed) {
   }
 }
 
-TEST(Page, NamesCannotBreakIt) {
+TEST(Page, EscapesNames) {
   Inputs inputs = FakeRun();
   inputs.workload.totals.model_name = "<b>\"&";
   EXPECT_THAT(Page(inputs), HasSubstr("<h1>&lt;b&gt;&quot;&amp; on quad</h1>"));
@@ -61,8 +61,7 @@ TEST(Pictures, BarsAreAsLongAsTheirShare) {
   EXPECT_THAT(bars, HasSubstr(">ranks 0-1 · layer 0</text>"));
 }
 
-// 600 us on 960 pixels: the forward pass takes 100 us, 160 pixels; the backward pass 450 to 600.
-TEST(Pictures, EveryPartHasAColourOfItsOwn) {
+TEST(Pictures, EveryPartHasADistinctColour) {
   Inputs inputs = FakeRun();
   TimeAccount& account = inputs.timeline.accounts[0];
   account = {};
@@ -80,6 +79,7 @@ TEST(Pictures, EveryPartHasAColourOfItsOwn) {
   EXPECT_EQ(colours.size(), static_cast<size_t>(kPartCount));
 }
 
+// 600 us on 960 pixels: the forward pass takes 100 us, 160 pixels; the backward pass 450 to 600.
 TEST(Pictures, TimelineShowsOneRankOfEachClassByPhase) {
   const std::string picture = TimelineSvg(FakeRun(), {0, 2});
   EXPECT_THAT(picture, HasSubstr("d=\"M290 46h160v18h-160z\"><title>forward</title>"));
@@ -89,7 +89,7 @@ TEST(Pictures, TimelineShowsOneRankOfEachClassByPhase) {
   EXPECT_THAT(picture, Not(HasSubstr(">rank 1</text>")));
 }
 
-TEST(Pictures, ShowAtMostSoManyClassesFromFirstToLast) {
+TEST(Pictures, RowsAreEvenlyChosenFromFirstToLast) {
   EXPECT_EQ(PictureRows(3), (std::vector<size_t>{0, 1, 2}));
   const std::vector<size_t> rows = PictureRows(100);
   EXPECT_EQ(rows.size(), kMaxPictureRows);

@@ -9,7 +9,7 @@
 namespace drydock {
 namespace {
 
-using namespace svg;  // the pieces
+using namespace svg;
 
 const char* PartColour(int part) {
   if (part == 0) return PhaseColour(0);

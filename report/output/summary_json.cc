@@ -1,4 +1,4 @@
-// Times in seconds are for reading; the iteration is in picoseconds as well, which is exact.
+// The iteration time is in picoseconds as well, because seconds as a double are not exact.
 #include "report/output/summary_json.h"
 
 #include <algorithm>
@@ -163,7 +163,7 @@ Json LinksJson(const Summary& summary) {
     out.push_back({{"from", link.from},
                    {"to", link.to},
                    {"gbit_per_s", static_cast<double>(link.rate.bits_per_second()) * 1e-9},
-                   {"utilisation", link.Utilisation(summary.length.simulated)},
+                   {"utilisation", link.Utilization(summary.length.simulated)},
                    {"sent_bytes", link.sent.count()},
                    {"most_queued_bytes", link.most_queued.count()},
                    {"marked", link.marked},

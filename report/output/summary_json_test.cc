@@ -13,15 +13,15 @@ namespace {
 
 using Json = nlohmann::json;
 
-TEST(SummaryJson, CongestionControlIsThatOfANetworkThatHasOne) {
+TEST(SummaryJson, CongestionControlIsNullWithoutAPacketNetwork) {
   Inputs inputs = FakeRun();
   inputs.workload.topology.transport.congestion_control = "dcqcn";
-  const auto told = [&inputs] {
+  const auto written = [&inputs] {
     return Json::parse(SummaryJson(Summarise(inputs)))["assumptions"]["congestion_control"];
   };
-  EXPECT_EQ(told(), "dcqcn");
+  EXPECT_EQ(written(), "dcqcn");
   inputs.timeline.network = "analytical";
-  EXPECT_TRUE(told().is_null());
+  EXPECT_TRUE(written().is_null());
 }
 
 TEST(SummaryJson, HoldsTheNumbersUnderTheirDocumentedKeys) {
@@ -47,7 +47,7 @@ TEST(SummaryJson, HoldsTheNumbersUnderTheirDocumentedKeys) {
   EXPECT_EQ(json["assumptions"]["gpus"][0]["source"], "made up for a test");
 }
 
-TEST(SummaryJson, MemoryOfTheFullestRanks) {
+TEST(SummaryJson, HasTheMemoryOfTheFullestRanks) {
   Inputs run = FakeRun();
   EXPECT_TRUE(nlohmann::json::parse(SummaryJson(Summarise(run)))["memory"].is_null());
   EXPECT_EQ(SummaryText(Summarise(run)).find("memory  "), std::string::npos);
@@ -66,7 +66,7 @@ TEST(SummaryJson, MemoryOfTheFullestRanks) {
             std::string::npos);
 }
 
-TEST(SummaryJson, KeysStandInTheirOrder) {
+TEST(SummaryJson, KeysAreInOrder) {
   const auto json = nlohmann::ordered_json::parse(SummaryJson(Summarise(FakeRun())));
   std::vector<std::string> keys;
   for (const auto& [key, value] : json.items()) keys.push_back(key);

@@ -213,7 +213,7 @@ std::string LinksText(const Summary& summary) {
     const LinkTotal& link = summary.network.links[i];
     out +=
         fmt::format("  {:<46}{:>8}{:>12}{:>9}{:>9}{:>12}\n", link.from + " to " + link.to,
-                    Percent(link.Utilisation(summary.length.simulated)), ToString(link.most_queued),
+                    Percent(link.Utilization(summary.length.simulated)), ToString(link.most_queued),
                     link.marked, link.dropped, ToString(link.paused));
   }
   return out + MoreInJson(summary.network.links.size(), shown, "link");

@@ -22,7 +22,7 @@ TEST(SummaryText, WithoutAPeakThereIsNoUtilisation) {
   EXPECT_THAT(SummaryText(summary), testing::HasSubstr("MFU unknown: some GPU has no bf16 rate"));
 }
 
-TEST(SummaryText, IsThis) {
+TEST(SummaryText, CompleteText) {
   EXPECT_EQ(SummaryText(Summarise(FakeRun())),
             R"(fake-1b on quad: 4 × test-gpu in 1 host, network packet
 TP2 PP2 DP1, 1 micro-batch
@@ -85,7 +85,7 @@ TEST(SummaryText, ARunThatWasStoppedHasNoRates) {
 }
 
 // Links were in use for 150 us of 1200.
-TEST(SummaryText, SeveralIterationsAreToldOf) {
+TEST(SummaryText, ShowsSeveralIterations) {
   Inputs inputs = FakeRun();
   inputs.timeline.iterations = {Time::Us(500), Time::Us(100), Time::Us(600)};
   const Summary summary = Summarise(inputs);

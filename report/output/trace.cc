@@ -83,7 +83,8 @@ class TraceWriter {
         process, thread, what, what[0] == 'p' ? process % PathProcess() : thread);
   }
 
-  // Numbered after the ranks, shown before them.
+  // Returns the process of the critical path. Its number is behind the ranks', but its sort index
+  // is 0.
   int PathProcess() const { return workload_.rank_count() + 1; }
 
   void AddPath(const std::vector<PathStep>& path) {

@@ -3,8 +3,8 @@
 // each send to its receive if both ranks are shown. The critical path comes first.
 // docs/reference/report.md describes the events.
 //
-// Compresses events one by one, so memory is that of the compressed file. The bytes depend on the
-// arguments alone.
+// Compresses events as it writes them, so only the compressed file is in memory. The bytes depend
+// on the arguments alone.
 #ifndef DRYDOCK_REPORT_OUTPUT_TRACE_H_
 #define DRYDOCK_REPORT_OUTPUT_TRACE_H_
 

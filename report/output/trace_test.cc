@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// The events of one kind ("X", "M", "s", "f"), parsed as strict JSON.
+// Returns the events of one kind ("X", "M", "s", "f"), parsed as strict JSON.
 std::vector<Json> EventsOf(const std::string& trace, const std::string& kind) {
   std::vector<Json> out;
   const Json all = Json::parse(Gunzip(trace, 1 << 20));
@@ -24,7 +24,7 @@ std::vector<Json> EventsOf(const std::string& trace, const std::string& kind) {
   return out;
 }
 
-TEST(Trace, SaysWhatRan) {
+TEST(Trace, NamesModelAndCluster) {
   const Json trace = Json::parse(Gunzip(TraceOf(FakeRun(), {0}), 1 << 20));
   EXPECT_EQ(trace["otherData"]["model"], "fake-1b");
   EXPECT_EQ(trace["otherData"]["cluster"], "quad");
@@ -44,7 +44,7 @@ TEST(Trace, RanksAreProcessesAndStreamsAreThreads) {
                                                 {"4", "pp-recv"}}));
 }
 
-TEST(Trace, EachOpIsACompleteEventAndWaitingIsOneOfItsOwn) {
+TEST(Trace, OpsAndWaitsAreSeparateCompleteEvents) {
   const std::vector<Json> events = EventsOf(TraceOf(FakeRun(), {0}), "X");
   ASSERT_EQ(events.size(), 7u);  // five ops, two of which wait
   EXPECT_EQ(events[0], Json::parse(R"({"ph": "X", "pid": 1, "tid": 1, "ts": 0.0, "dur": 100.0,
@@ -105,8 +105,8 @@ TEST(Trace, MessagesOfOneTagMatchInOrder) {
   }
 }
 
-// Behind the processes of the ranks, four here, and shown before them.
-TEST(Trace, TheCriticalPathIsAProcessOfItsOwn) {
+// Its process number is behind those of the four ranks, but viewers show it first.
+TEST(Trace, CriticalPathIsASeparateProcess) {
   const Inputs inputs = FakeRun();
   const std::string trace = TraceOf(inputs, {0}, CriticalPath(inputs));
   std::vector<Json> steps;
@@ -122,7 +122,7 @@ TEST(Trace, TheCriticalPathIsAProcessOfItsOwn) {
   EXPECT_EQ(names[1]["args"]["sort_index"], 0);
 }
 
-TEST(Trace, NamesMayHoldAnything) {
+TEST(Trace, EscapesNames) {
   Inputs inputs = FakeRun();
   inputs.workload.blocks[0].name = "a\"b\\c\n\xff";
   EXPECT_EQ(EventsOf(TraceOf(inputs, {0}), "X")[0]["name"], "a\"b\\c\n\xEF\xBF\xBD mb0 layer0");
@@ -132,7 +132,7 @@ TEST(Trace, BytesDependOnTheInputsAlone) {
   EXPECT_TRUE(TraceOf(FakeRun(), {0, 1, 2}) == TraceOf(FakeRun(), {0, 1, 2}));
 }
 
-TEST(TraceRanks, AreOneOfEachClassAndTheFirstTensorGroup) {
+TEST(TraceRanks, DefaultIsOneOfEachClassAndTheFirstTensorGroup) {
   EXPECT_EQ(ChooseRanks(FakeRun().workload, {}), (std::vector<int>{0, 1, 2}));
 }
 
@@ -144,7 +144,7 @@ TEST(TraceRanks, ANumberTakesClassesFirst) {
   EXPECT_EQ(ChooseRanks(workload, {TraceRanks::kAll}), (std::vector<int>{0, 1, 2, 3}));
 }
 
-TEST(TraceRanks, AreANumberOrAll) {
+TEST(TraceRanks, ParsesANumberOrAll) {
   EXPECT_EQ(ParseTraceRanks("all")->count, TraceRanks::kAll);
   EXPECT_EQ(ParseTraceRanks("12")->count, 12);
   for (const char* text : {"0", "-1", "4x", "some", ""}) {

@@ -1,4 +1,4 @@
-// Reads a gzip file. For tests alone, as the tools only write such files.
+// Reads a gzip file. Only tests need it, because the tools only write such files.
 #ifndef DRYDOCK_REPORT_TESTING_GUNZIP_TESTING_H_
 #define DRYDOCK_REPORT_TESTING_GUNZIP_TESTING_H_
 

@@ -20,7 +20,7 @@ ClusterInput FakeCluster();
 
 Inputs FakeRun();
 
-// Writes FakeRun as a run directory; overwrites an existing one.
+// Writes `inputs` as a run directory; overwrites an existing one.
 void WriteFakeRun(const Inputs& inputs, const std::string& run);
 
 // Returns an empty directory of this test.

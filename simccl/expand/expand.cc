@@ -69,6 +69,20 @@ Error NoExpansion(const std::string& what, const std::string& call) {
   return Error(fmt::format("NCCL chose {} for {}; Drydock has no expansion of it", what, call));
 }
 
+Status CheckKernels(const NcclPlan& plan, size_t calls) {
+  const char* const whose = calls > 1 ? "these calls" : "this call";
+  switch (plan.kind) {
+    case HACKNCCL_PLAN_SYMMETRIC:
+      return NoExpansion("the symmetric-memory kernel " + plan.symmetric_kernel, whose);
+    case HACKNCCL_PLAN_COPY_ENGINE:
+      return NoExpansion("copy engines", whose);
+    case HACKNCCL_PLAN_RMA:
+      return NoExpansion("one-sided puts", whose);
+    default:
+      return OkStatus();
+  }
+}
+
 Status ExpandCollective(const hacknccl_collective& work, PlanBuilder* builder) {
   Work& planned = builder->work();
   planned.algorithm = static_cast<Algorithm>(work.algorithm);

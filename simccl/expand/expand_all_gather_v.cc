@@ -1,6 +1,6 @@
 // Broadcasts with different roots in one kernel. Each broadcast goes down the channel's ring from
-// its root. A member takes a chunk of each broadcast in turn: of its own first, then in the order
-// of the roots' distance upstream.
+// its root. A member takes a chunk of each broadcast in turn: of its own broadcast first, then in
+// the order of the roots' distance upstream.
 #include <algorithm>
 #include <map>
 #include <set>

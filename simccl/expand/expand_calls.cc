@@ -59,7 +59,8 @@ std::set<int> RanksToAsk(const NcclCommunicator& communicator, const NcclPlan& p
 
 // A rank knows whether NICs read and write the buffers only if it is next to a NIC, and whether
 // peers do only if its host has other ranks. Otherwise all ranks have the same works.
-Status AskOthers(const GroupOfCalls& group, const NcclCommunicator& communicator, NcclPlan* plan) {
+Status AskOtherRanksOf(const GroupOfCalls& group, const NcclCommunicator& communicator,
+                       NcclPlan* plan) {
   const std::vector<hacknccl_call>& own = group.members.front().calls;
   const bool registered = std::any_of(own.begin(), own.end(), [](const hacknccl_call& call) {
     return call.buffers != HACKNCCL_BUFFERS_PLAIN;
@@ -97,27 +98,13 @@ class Sequence {
 
 }  // namespace
 
-Status CheckKernels(const NcclPlan& plan, size_t calls) {
-  const char* const whose = calls > 1 ? "these calls" : "this call";
-  switch (plan.kind) {
-    case HACKNCCL_PLAN_SYMMETRIC:
-      return NoExpansion("the symmetric-memory kernel " + plan.symmetric_kernel, whose);
-    case HACKNCCL_PLAN_COPY_ENGINE:
-      return NoExpansion("copy engines", whose);
-    case HACKNCCL_PLAN_RMA:
-      return NoExpansion("one-sided puts", whose);
-    default:
-      return OkStatus();
-  }
-}
-
 Status ExpandCalls(const GroupOfCalls& group, PlanBuilder* builder) {
   NcclPlan first;  // the part that does not depend on the member
   if (!group.members.front().calls.empty()) {
     ASSIGN_OR_RETURN(first, builder->communicator().Launch(0, group.members.front().calls));
   }
   RETURN_IF_ERROR(CheckKernels(first, group.members.front().calls.size()));
-  RETURN_IF_ERROR(AskOthers(group, builder->communicator(), &first));
+  RETURN_IF_ERROR(AskOtherRanksOf(group, builder->communicator(), &first));
   Sequence works(builder);
   const std::vector<int> kernels = KernelsOf(first, HACKNCCL_COLLECTIVES, first.collectives.size());
   for (size_t i = 0; i < first.collectives.size(); ++i) {

@@ -3,7 +3,7 @@
 // windows of the row in turn. A window is cut into pieces where a host's part ends. A piece has one
 // owner: the owner sends the piece to all heads of the rail in an all-gather, and receives the
 // piece's sum in a reduce-scatter. Inside a host a head exchanges whole windows with the other
-// ranks, over connections of its own (CollNetDirect) or over its multicast object (NVLS).
+// ranks, over separate connections (CollNetDirect) or over its multicast object (NVLS).
 #include <algorithm>
 #include <map>
 #include <tuple>

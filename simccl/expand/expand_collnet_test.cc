@@ -115,8 +115,8 @@ TEST(ExpandCollNetTest, EveryNicCarriesItsShareOnce) {
   }
 }
 
-// The sum then lacks the host's data.
-TEST(ExpandCollNetTest, AHostThatSendsNothingIsNoticed) {
+// If a host sends nothing, the sum lacks its data.
+TEST(ExpandCollNetTest, NoticesAHostThatSendsNothing) {
   const NcclCommunicator comm = Communicator({kA100Sharp, 4, 1});
   const hacknccl_collective work = Work(comm, HACKNCCL_COLLNET_CHAIN, 1000, 1);
   Plan plan = Expanded(comm, work);

@@ -67,7 +67,7 @@ TEST(RegisteredTest, ConnectionsAreDirectWhereNcclUsesTheBuffers) {
   EXPECT_EQ(DirectOf(nvls, LinkKind::kNvls).second, 0);
 }
 
-// Facts that only ranks next to NICs know, or ranks with peers.
+// Only ranks next to NICs, or ranks with peers, know how NCCL uses the buffers.
 TEST(RegisteredTest, FactsOfOneRankHoldForAll) {
   const NcclCommunicator alone = Open({kH100, {{0}, {0, 1, 2, 3, 4, 5, 6, 7}}});
   const CommCall gather = CallOf(CollectiveType::kAllGather, 9, 9 << 20, DataType::kBf16);
@@ -82,7 +82,7 @@ TEST(RegisteredTest, FactsOfOneRankHoldForAll) {
   EXPECT_EQ(DirectOf(grouped, LinkKind::kNet).first, offloaded);
 }
 
-// One GPU per host: the kernel copies the own part while the NICs gather.
+// One GPU per host: the kernel copies the rank's own part while the NICs gather.
 TEST(RegisteredTest, NicsGatherWholeParts) {
   const NcclCommunicator comm = Open(SameGpusOnHosts(kH100, 4, {0}));
   const CommCall gather = CallOf(CollectiveType::kAllGather, 4, 64 << 20, DataType::kBf16);
@@ -107,8 +107,8 @@ TEST(RegisteredTest, OtherCallsOfAGroupAreNotDirect) {
   EXPECT_GT(buffered, 0);
 }
 
-// NCCL would launch both; a plan without the first would be wrong.
-TEST(RegisteredTest, ASymmetricKernelInAGroupIsNamed) {
+// NCCL would launch both kernels; a plan without the symmetric kernel would be wrong.
+TEST(RegisteredTest, NamesASymmetricKernelInAGroup) {
   const NcclCommunicator comm = Open(SameGpusOnHosts(kH100, 1, {0, 1, 2, 3, 4, 5, 6, 7}));
   CommCall symmetric = CallOf(CollectiveType::kAllReduce, 8, 16 << 20, DataType::kBf16);
   symmetric.buffers = BufferKind::kSymmetric;
@@ -204,7 +204,7 @@ TEST(ExpandGroupTest, CollectivesKeepNcclsOrderAndChannels) {
 }
 
 // More work than a kernel's arguments hold.
-TEST(ExpandGroupTest, ALargeGroupTakesSeveralKernels) {
+TEST(ExpandGroupTest, LargeGroupTakesSeveralKernels) {
   const NcclCommunicator comm = OpenH100s(1, 2);
   std::vector<CommCall> parts(5000, CallOf(CollectiveType::kAllReduce, 2, 8, DataType::kBf16));
   parts.push_back(Message(2, 0, 1, 3000));
@@ -215,7 +215,7 @@ TEST(ExpandGroupTest, ALargeGroupTakesSeveralKernels) {
   EXPECT_EQ(plan.works.back().algorithm, Algorithm::kSendRecv);
 }
 
-// The second message from a member to a peer uses the same connections, in a work of its own.
+// The second message from a member to a peer uses the same connections, in a separate work.
 TEST(ExpandGroupTest, LaterMessagesOfAPairFollowTheFirst) {
   const NcclCommunicator comm = OpenH100s(1, 4);
   const Plan plan = Proven(comm, MakeGrouped({Message(4, 0, 1, 100), Message(4, 0, 1, 90000),
@@ -247,7 +247,7 @@ TEST(ExpandGroupTest, BroadcastsWithSeveralRootsAreOneKernel) {
 }
 
 // A kernel has one broadcast of each root. Later works share the last kernel.
-TEST(ExpandGroupTest, ARootsNextBroadcastIsInTheNextKernel) {
+TEST(ExpandGroupTest, NextBroadcastOfARootIsInTheNextKernel) {
   const NcclCommunicator comm = OpenH100s(1, 8);
   std::vector<CommCall> parts;
   for (int i = 0; i < 4; ++i) {

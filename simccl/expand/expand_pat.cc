@@ -70,7 +70,7 @@ class PatSteps {
   }
 
  private:
-  // An operand.
+  // One end of a transfer: an operand of the pattern.
   struct End {
     int peer = 0;  // of rank 0
     bool sends = false;

@@ -19,7 +19,7 @@ namespace drydock {
 namespace {
 
 // Returns "" if the collective delivers.
-std::string Prove(const NcclCommunicator& comm, const hacknccl_collective& work) {
+std::string ErrorIn(const NcclCommunicator& comm, const hacknccl_collective& work) {
   PlanBuilder builder(comm);
   if (const Status expanded = ExpandCollective(work, &builder); !expanded.ok()) {
     return expanded.error().ToString();
@@ -27,7 +27,7 @@ std::string Prove(const NcclCommunicator& comm, const hacknccl_collective& work)
   return Wrong(builder.Finish(), CallOf(comm, work));
 }
 
-std::string Words(const hacknccl_collective& work) {
+std::string Describe(const hacknccl_collective& work) {
   return "function " + std::to_string(work.function) + ", algorithm " +
          std::to_string(work.algorithm) + ", protocol " + std::to_string(work.protocol) + ", " +
          std::to_string(work.count) + " elements of " + std::to_string(work.element_bytes) +
@@ -102,8 +102,8 @@ TEST(ExpandPropertyTest, AnyCollectiveOnAnyGroupDelivers) {
     const NcclCommunicator comm = Open(shape);
     for (int i = 0; i < 8; ++i) {
       const hacknccl_collective work = AnyWork(comm);
-      const std::string wrong = Prove(comm, work);
-      if (!wrong.empty()) RC_FAIL(shape.ToString() + "; " + Words(work) + ": " + wrong);
+      const std::string wrong = ErrorIn(comm, work);
+      if (!wrong.empty()) RC_FAIL(shape.ToString() + "; " + Describe(work) + ": " + wrong);
     }
   }));
 }
@@ -115,7 +115,7 @@ TEST(ExpandPropertyTest, WindowsOfMorePiecesThanSlotsDeliver) {
     const KernelChoice choice = {function, HACKNCCL_COLLNET_DIRECT, HACKNCCL_SIMPLE};
     ASSERT_TRUE(Offers(comm, choice));
     const hacknccl_collective work = KernelWork(comm, choice, 1, 1, 16, 1);
-    EXPECT_EQ(Prove(comm, work), "") << Words(work);
+    EXPECT_EQ(ErrorIn(comm, work), "") << Describe(work);
   }
 }
 
@@ -135,7 +135,7 @@ TEST(ExpandPropertyTest, EveryNumberOfRanksDelivers) {
         if (!Offers(comm, choice)) continue;
         const hacknccl_collective work =
             KernelWork(comm, choice, 1, 1001 + 64 * ranks, 512, 1 + ranks % 2);
-        EXPECT_EQ(Prove(comm, work), "") << shape.ToString() << "; " << Words(work);
+        EXPECT_EQ(ErrorIn(comm, work), "") << shape.ToString() << "; " << Describe(work);
       }
     }
   }

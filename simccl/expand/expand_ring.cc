@@ -36,7 +36,7 @@ class RingLoops {
     return writer.Take();
   }
 
-  // `keeps`: stores the own part while sending it.
+  // `keeps`: stores the member's own part while sending it.
   Pattern AllGather(bool keeps) const {
     PatternWriter writer(n_);
     ForEachChunk(&writer, [&](const Chunks& parts) {
@@ -118,7 +118,7 @@ Ring ConnectRing(int channel, PlanBuilder* builder) {
 }
 
 // Returns true if NICs gather whole registered buffers: with one GPU per host. Most warps then only
-// copy the own part (all_gather.h, isNetOffload).
+// copy the rank's own part (all_gather.h, isNetOffload).
 bool IsOffloaded(const hacknccl_collective& work) {
   constexpr uint64_t kWholeChunk = uint64_t{1} << 30;
   return work.function == HACKNCCL_ALL_GATHER && (work.direct & HACKNCCL_DIRECT_NET) != 0 &&

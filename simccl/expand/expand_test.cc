@@ -236,7 +236,7 @@ TEST(ExpandTest, GathersAndScattersReachEveryMember) {
   }
 }
 
-TEST(ExpandTest, AllToAllVMovesWhatEachPairHas) {
+TEST(ExpandTest, AllToAllVMovesTheSizeOfEachPair) {
   for (const auto& [hosts, gpus] : {std::pair(1, 5), std::pair(2, 8)}) {
     const NcclCommunicator comm = OpenH100s(hosts, gpus);
     const int n = comm.shape().ranks;
@@ -319,7 +319,7 @@ TEST(ExpandTest, RingsBetweenHostsNameTheirNics) {
 }
 
 // Three GPUs in a row: NCCL connects the first and the last through the middle one.
-TEST(ExpandTest, APathThroughAnotherGpuNamesIt) {
+TEST(ExpandTest, PathThroughAnotherGpuNamesThatGpu) {
   HostKind kind;
   kind.name = "row";
   kind.gpus = 3;
@@ -340,7 +340,7 @@ TEST(ExpandTest, APathThroughAnotherGpuNamesIt) {
   EXPECT_EQ(plan->connections[1].link, LinkKind::kPeerWrite);
 }
 
-TEST(ExpandTest, AnErrorNamesWhatIsNotExpanded) {
+TEST(ExpandTest, ErrorNamesTheAlgorithmWithoutExpansion) {
   const NcclCommunicator comm = OpenH100s(4, 1);
   PlanBuilder builder(comm);
   auto work = Work(HACKNCCL_ALL_GATHER, HACKNCCL_COLLNET_DIRECT, HACKNCCL_SIMPLE, 64, 512, 1, 1);

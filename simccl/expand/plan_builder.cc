@@ -59,8 +59,7 @@ size_t PatternHash(const Pattern& pattern) {
   return hash;
 }
 
-// What tells a connection of the present work from the others of its channels. Each number must fit
-// into 16 bits.
+// The key of a connection of the current work. Each number must fit into 16 bits.
 uint64_t ConnectionKey(int graph, int channel, int from, int to) {
   return static_cast<uint64_t>(graph) << 48 | static_cast<uint64_t>(channel) << 32 |
          static_cast<uint64_t>(from) << 16 | static_cast<uint64_t>(to);

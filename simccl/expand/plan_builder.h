@@ -34,7 +34,8 @@ class PlanBuilder {
   // The current work.
   Work& work() { return plan_.works.back(); }
 
-  // Connections of this work made from now on are direct where these HACKNCCL_DIRECT_* say so.
+  // Connections of this work that are made from now on are direct if their bit of HACKNCCL_DIRECT_*
+  // is set.
   void SetDirect(int direct) { direct_ = direct; }
 
   // Call when no connection made so far is needed again: a small table is faster.
@@ -91,7 +92,7 @@ class PlanBuilder {
   Plan plan_;
   int64_t base_ = 0;
   int direct_ = 0;
-  // Connections that may be asked for again, by HACKNCCL_GRAPH_* or by a key of plan_builder.cc.
+  // Connections that Connect may return again, by HACKNCCL_GRAPH_* or by a key of plan_builder.cc.
   IndexTable<uint64_t> connections_;
   std::array<size_t, 2> before_ = {};  // numbers of connections and operands before the collective
   std::unordered_multimap<size_t, uint32_t> patterns_;  // by hash of the content

@@ -14,7 +14,7 @@ namespace drydock {
 
 // The options as typed. Each call has a collective and a size. Of every other option there is one
 // per call, or one for all calls.
-struct CallWords {
+struct CallOptions {
   std::string cluster, group;
   std::vector<std::string> collectives, sizes;
   std::vector<std::string> types = {"bf16"}, ops = {"sum"}, buffers = {"plain"};
@@ -29,15 +29,15 @@ struct SelectedCall {
   std::vector<Placement::Slot> Slots() const;
 };
 
-void DeclareCallWords(CLI::App* app, CallWords* words);
+void DeclareCallOptions(CLI::App* app, CallOptions* options);
 
-// Returns what is wrong with the words in every cluster (for CheckOptions).
-Status CheckCallWords(const CallWords& words);
+// Returns the mistakes that do not depend on the cluster (for CheckOptions).
+Status CheckCallOptions(const CallOptions& options);
 
 // Reads the cluster and makes the call. `library_path` names libhacknccl.so, which checks the
 // settings. Errors: a rank that the cluster does not have; a size that is not a whole number of
 // elements or does not divide among the members; a root outside the group.
-Result<SelectedCall> SelectCall(const CallWords& words, const std::string& library_path);
+Result<SelectedCall> SelectCall(const CallOptions& options, const std::string& library_path);
 
 }  // namespace drydock
 

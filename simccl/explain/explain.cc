@@ -51,8 +51,8 @@ std::string SplitText(const SelectedCall& selected, const NcclCommunicator& comm
   const int hosts = communicator.shape().hosts;
   if (hosts <= static_cast<int>(machines.size())) return "";
   return fmt::format(
-      "NCCL makes {} hosts of them: GPUs that reach one another no better than through the "
-      "network are apart\n",
+      "NCCL divides them into {} hosts: GPUs whose best path is the network belong to different "
+      "hosts\n",
       hosts);
 }
 
@@ -137,11 +137,11 @@ std::string MarginText(const hacknccl_decision& decision) {
       if (a < 0 || time < decision.estimates[a][p].time_us) std::tie(a, p) = std::pair(i, j);
     }
   }
-  if (a < 0) return "It is the only one NCCL considers here.\n";
+  if (a < 0) return "It is the only choice that NCCL considers here.\n";
   const double next = decision.estimates[a][p].time_us;
   return fmt::format(
-      "Of the {} that NCCL considers it predicts the least time for {}: {:.1f} us; the next, {}, "
-      "would take {:.1f} us ({:.0f} % more).\n",
+      "Of the {} choices that NCCL considers, it predicts the least time for {}: {:.1f} us; the "
+      "next, {}, would take {:.1f} us ({:.0f} % more).\n",
       considered, Name(decision.algorithm, decision.protocol), best, Name(a, p), next,
       100 * (next / best - 1));
 }

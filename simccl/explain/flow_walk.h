@@ -82,7 +82,7 @@ class ProgramOrder {
   }
 
  private:
-  // A channel's work: what it comes after, and the ends of its programs so far.
+  // A channel's work: the marks before it, and the ends of its programs so far.
   struct Channel {
     uint16_t work = 0;
     std::vector<Mark> before, ends;

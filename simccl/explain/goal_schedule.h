@@ -8,10 +8,10 @@
 
 namespace drydock {
 
-// A rank is a member, a tag a connection, a cpu a channel, and a nic that of the sender or
-// receiver. A receive waits until the primitive before it has ended; if that primitive sends, until
-// it has begun, since NCCL sends into buffers. Data that a member passes to itself is a calc of
-// length 0.
+// A rank is a member, a tag is a connection, a cpu is a channel, and a nic is the NIC of the sender
+// or receiver. A receive waits until the primitive before it has ended; if that primitive sends,
+// until it has begun, since NCCL sends into buffers. Data that a member passes to itself is a calc
+// of length 0.
 void WriteGoal(const Plan& plan, std::FILE* out);
 
 }  // namespace drydock

@@ -3,7 +3,8 @@
 //
 // Contract: each hook stands in for an exchange with ranks, threads or devices that do not exist,
 // and leaves the communicator as the real exchange would leave it. The hooks work on the current
-// session (session/session.h). Only the last few may be called outside one.
+// session (session/session.h). Only the hooks for recorded programs, at the end, may be called
+// outside a session.
 #ifndef DRYDOCK_SIMCCL_HACKNCCL_HOOKS_H_
 #define DRYDOCK_SIMCCL_HACKNCCL_HOOKS_H_
 

@@ -146,7 +146,7 @@ TEST(DeadlockTest, SameOrderEverywhereFinishes) {
   EXPECT_EQ(Check(b), "ok");
 }
 
-TEST(DeadlockTest, TwoCommunicatorsInOppositeOrder) {
+TEST(DeadlockTest, ReportsTwoCommunicatorsInOppositeOrder) {
   Builder b(2);
   const uint8_t first = b.Role("tp", {{0, 1}}), second = b.Role("dp", {{1, 0}});
   b.Collective(0, first);
@@ -155,7 +155,7 @@ TEST(DeadlockTest, TwoCommunicatorsInOppositeOrder) {
   b.Collective(1, first);
   EXPECT_EQ(
       Check(b),
-      "error: the communication cannot finish: these calls wait for each other in a circle\n"
+      "error: the communication cannot finish: these calls wait for each other in a cycle\n"
       "  rank 0, op 0 (all-reduce bf16 1.024 KB over 2 in 'tp', ranks 0-1) waits for rank 1\n"
       "  rank 1, op 0 (all-reduce bf16 2.048 KB over 2 in 'dp', ranks 1, 0) waits for rank 0");
 }
@@ -170,7 +170,7 @@ TEST(DeadlockTest, OppositeOrderOnTwoStreamsFinishes) {
   EXPECT_EQ(Check(b), "ok");
 }
 
-TEST(DeadlockTest, ThreeCommunicatorsInACircle) {
+TEST(DeadlockTest, ReportsACycleOfThreeCommunicators) {
   Builder b(4);
   const uint8_t tp = b.Role("tp", {{0, 1}}), dp = b.Role("dp", {{1, 2}}),
                 cp = b.Role("cp", {{2, 0}});
@@ -181,10 +181,10 @@ TEST(DeadlockTest, ThreeCommunicatorsInACircle) {
   b.Collective(1, tp);
   b.Collective(2, cp);
   b.Collective(2, dp);
-  for (int rank = 3; rank >= 0; --rank) b.Collective(rank, all);  // waits, and is not in the circle
+  for (int rank = 3; rank >= 0; --rank) b.Collective(rank, all);  // waits, but is not in the cycle
   EXPECT_EQ(
       Check(b),
-      "error: the communication cannot finish: these calls wait for each other in a circle\n"
+      "error: the communication cannot finish: these calls wait for each other in a cycle\n"
       "  rank 0, op 0 (all-reduce bf16 1.024 KB over 2 in 'tp', ranks 0-1) waits for rank 1\n"
       "  rank 1, op 0 (all-reduce bf16 1.024 KB over 2 in 'dp', ranks 1-2) waits for rank 2\n"
       "  rank 2, op 0 (all-reduce bf16 1.024 KB over 2 in 'cp', ranks 2, 0) waits for rank 0");
@@ -208,11 +208,11 @@ Builder RingOfSends(int ranks, int64_t count = 512) {
   return b;
 }
 
-TEST(DeadlockTest, RingOfSendsLargerThanTheBuffers) {
+TEST(DeadlockTest, ReportsARingOfSendsLargerThanTheBuffers) {
   Builder b = RingOfSends(4);
   b.Plan(512, MessagePlan(9));
   EXPECT_EQ(Check(b),
-            "error: the communication cannot finish: these calls wait for each other in a circle\n"
+            "error: the communication cannot finish: these calls wait for each other in a cycle\n"
             "  rank 0, op 0 (send of 1.024 KB in 'from-even', ranks 0-1) waits for rank 1\n"
             "  rank 1, op 0 (send of 1.024 KB in 'from-odd', ranks 1-2) waits for rank 2\n"
             "  rank 2, op 0 (send of 1.024 KB in 'from-even', ranks 2-3) waits for rank 3\n"
@@ -286,7 +286,7 @@ TEST(DeadlockTest, MessagesInFlightShareBuffers) {
   }
 }
 
-TEST(DeadlockTest, AlikeRanksAreLookedAtOnceAndLongCirclesShortened) {
+TEST(DeadlockTest, EquivalentRanksAreCheckedOnceAndLongCyclesShortened) {
   const Builder b = RingOfSends(1024);
   EXPECT_EQ(FindRankClasses(b.w, std::vector<bool>(b.w.groups.size(), false)).first_rank.size(),
             2u);
@@ -298,7 +298,7 @@ TEST(DeadlockTest, AlikeRanksAreLookedAtOnceAndLongCirclesShortened) {
       << text;
 }
 
-TEST(DeadlockTest, ARankThatNeverMakesTheCall) {
+TEST(DeadlockTest, ReportsARankThatNeverMakesTheCall) {
   Builder b(2);
   const uint8_t tp = b.Role("tp", {{0, 1}});
   b.Collective(0, tp);
@@ -310,18 +310,18 @@ TEST(DeadlockTest, ARankThatNeverMakesTheCall) {
       "  rank 0, op 1 (all-reduce bf16 1.024 KB over 2 in 'tp', ranks 0-1) waits for rank 1");
 }
 
-TEST(DeadlockTest, CallsThatDoNotMatch) {
+TEST(DeadlockTest, ReportsCallsThatDoNotMatch) {
   Builder b(2);
   const uint8_t tp = b.Role("tp", {{0, 1}});
   b.Collective(0, tp);
   b.Collective(1, tp, 512, 0, CollectiveType::kAllGather);
   EXPECT_EQ(
       Check(b),
-      "error: the members of a group do not make the same calls: rank 0 in op 0 all-reduce "
-      "bf16 1.024 KB over 2, where rank 1 in op 0 all-gather bf16 1.024 KB over 2 (role 'tp')");
+      "error: the members of a group do not make the same calls: op 0 of rank 0 is all-reduce "
+      "bf16 1.024 KB over 2, but op 0 of rank 1 is all-gather bf16 1.024 KB over 2 (role 'tp')");
 }
 
-TEST(DeadlockTest, ABroadcastThatFitsDoesNotWaitForItsReceivers) {
+TEST(DeadlockTest, BroadcastThatFitsDoesNotWaitForItsReceivers) {
   // Rank 0 broadcasts, then waits in a call that rank 1 makes before it takes the broadcast.
   for (const int64_t slices : {8, 9}) {
     Builder b(2);
@@ -335,7 +335,7 @@ TEST(DeadlockTest, ABroadcastThatFitsDoesNotWaitForItsReceivers) {
   }
 }
 
-TEST(DeadlockTest, MessagesInALargeGroupNeedOnlyTheirEnds) {
+TEST(DeadlockTest, MessagesInALargeGroupWaitForTheirPeersOnly) {
   Builder b(4);
   const uint8_t all = b.Role("all", {{0, 1, 2, 3}});
   for (int stage = 0; stage < 3; ++stage) {
@@ -350,13 +350,13 @@ TEST(DeadlockTest, MessagesInALargeGroupNeedOnlyTheirEnds) {
   b.MessageBetween(2, all, 3, 2);
   b.MessageBetween(2, all, 2, 1);
   EXPECT_EQ(Check(b),
-            "error: the communication cannot finish: these calls wait for each other in a circle\n"
+            "error: the communication cannot finish: these calls wait for each other in a cycle\n"
             "  rank 1, op 2 (receive of 1.024 KB in 'all', ranks 0-3) waits for rank 2\n"
             "  rank 2, op 2 (receive of 1.024 KB in 'all', ranks 0-3) waits for rank 3\n"
             "  rank 3, op 1 (send of 1.024 KB in 'all', ranks 0-3) waits for rank 1");
 }
 
-TEST(DeadlockTest, AGroupOfMessagesNeedsThoseItNames) {
+TEST(DeadlockTest, GroupOfMessagesWaitsForItsPeersOnly) {
   CommCall there, back;
   there.collective = back.collective = CollectiveType::kSendRecv;
   there.count = back.count = 64;
@@ -374,8 +374,8 @@ TEST(DeadlockTest, AGroupOfMessagesNeedsThoseItNames) {
       "  rank 0, op 3 (group of send-recv: 128 B over 4 in 'all', ranks 0-3) waits for rank 2");
 }
 
-// Both send first: only the buffers decide whether this ends.
-TEST(DeadlockTest, SendsWithoutAPlanWaitOrDoNot) {
+// Both ranks send first, so only the buffers decide whether the calls end.
+TEST(DeadlockTest, UnplannedSendsWaitOnlyIfTheCallerSaysSo) {
   Builder b(2);
   const uint8_t pair = b.Role("pp", {{0, 1}});
   for (const int rank : {0, 1}) {
@@ -384,7 +384,7 @@ TEST(DeadlockTest, SendsWithoutAPlanWaitOrDoNot) {
   }
   EXPECT_EQ(ErrorText(CheckDeadlock(b.w, UnplannedSends::kEnd)), "ok");
   EXPECT_EQ(ErrorText(CheckDeadlock(b.w, UnplannedSends::kWait)),
-            "error: the communication cannot finish: these calls wait for each other in a circle\n"
+            "error: the communication cannot finish: these calls wait for each other in a cycle\n"
             "  rank 0, op 0 (send of 1.024 KB in 'pp', ranks 0-1) waits for rank 1\n"
             "  rank 1, op 0 (send of 1.024 KB in 'pp', ranks 0-1) waits for rank 0");
 }

@@ -71,8 +71,8 @@ class Tokens {
 
   // Blocks by place and order. Blocks of one place run one after another.
   using Blocks = std::map<std::pair<int, int>, size_t>;
-  static constexpr int kKernels =
-      -1;  // the place of a member's kernels; the place of a work is its channel
+  // The place of a member's kernels. The place of a work is its channel.
+  static constexpr int kKernels = -1;
 
   void AddMember(int member) {
     Blocks blocks;
@@ -136,9 +136,9 @@ class Tokens {
   // `*why` to what it waits for.
   uint32_t Waits(uint32_t r, const char** why = nullptr) const {
     const Runner& runner = runners_[r];
-    const auto because = [why](const char* text, uint32_t whom) {
+    const auto because = [why](const char* text, uint32_t blocker) {
       if (why != nullptr) *why = text;
-      return whom;
+      return blocker;
     };
     if (runner.at.done()) return kFree;
     if (const uint32_t other = OpenBefore(runner.block); other != kFree) {
@@ -258,7 +258,7 @@ class Tokens {
       }
       chain.push_back(at);
     }
-    return Error(fmt::format("{}: a channel waits for what no channel does{}", plan_.name,
+    return Error(fmt::format("{}: a channel waits for a step that no channel runs{}", plan_.name,
                              Text({chain.back()})));
   }
 
@@ -267,11 +267,11 @@ class Tokens {
     for (size_t i = 0; i < std::min(chain.size(), kLinesShown); ++i) {
       const Runner& runner = runners_[chain[i]];
       const char* why = "";
-      const uint32_t whom = Waits(chain[i], &why);
+      const uint32_t blocker = Waits(chain[i], &why);
       text += fmt::format(
           "\n  member {} on channel {} at step {} waits for {} {}", runner.member,
           runner.program->channel, runner.steps, why,
-          whom == kNoRunner ? "no member" : fmt::format("member {}", runners_[whom].member));
+          blocker == kNoRunner ? "no member" : fmt::format("member {}", runners_[blocker].member));
     }
     if (chain.size() > kLinesShown) {
       text += fmt::format("\n  ... and {} more", chain.size() - kLinesShown);

@@ -9,8 +9,8 @@ namespace {
 
 using testing::ErrorText;
 
-// Two members that send each other `chunks` chunks. Each alternates between `burst` sends and as
-// many receives.
+// Two members that send each other `chunks` chunks. Each alternates between `burst` sends and
+// `burst` receives.
 Plan Exchange(int64_t chunks, uint32_t burst) {
   Plan plan;
   plan.name = "exchange";
@@ -46,15 +46,15 @@ TEST(PlanDeadlockTest, BurstsBeyondTheBuffersAreACycle) {
             "  member 1 on channel 3 at step 4 waits for room at member 0");
 }
 
-TEST(PlanDeadlockTest, DataThatNoMemberSends) {
+TEST(PlanDeadlockTest, ReportsDataThatNoMemberSends) {
   Plan plan = Exchange(4, 4);
   plan.members[1].clear();
   EXPECT_EQ(ErrorText(CheckPlanDeadlock(plan)),
-            "error: exchange: a channel waits for what no channel does\n"
+            "error: exchange: a channel waits for a step that no channel runs\n"
             "  member 0 on channel 3 at step 4 waits for data from no member");
 }
 
-TEST(PlanDeadlockTest, AWorkWaitsForTheOneBeforeIt) {
+TEST(PlanDeadlockTest, WorkWaitsForTheWorkBeforeIt) {
   // Member 1's second work would receive what member 0's first work sends, which waits for room.
   Plan plan = Exchange(1000, 4);
   plan.works.push_back(plan.works[0]);

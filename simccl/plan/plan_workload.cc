@@ -70,7 +70,7 @@ Result<FlowPlan> PlanWorkload(const Workload& workload, CollectivePlanner* plann
     if (plans.empty()) continue;  // a group that no call uses
     const Group& first = workload.groups[needs.plans[plans.front()].group];
     if (first.ranks.size() > kMaxMembers) {
-      return Error(fmt::format("the group of ranks {}: it has {} members, a plan at most {}",
+      return Error(fmt::format("the group of ranks {} has {} members, a plan can have at most {}",
                                FirstRanksText(first.ranks), first.ranks.size(), kMaxMembers));
     }
     if (const Status opened = planner->OpenGroup(SlotsOf(first.ranks, placement)); !opened.ok()) {

@@ -79,7 +79,7 @@ TEST(PlanWorkloadTest, GroupsOfOnePlacementPatternShareAPlan) {
   EXPECT_EQ(flow_plan->plans.back().works[0].algorithm, Algorithm::kLocal);
 }
 
-TEST(PlanWorkloadTest, TheSamePlanWhateverWasPlannedBefore) {
+TEST(PlanWorkloadTest, PlanDoesNotDependOnEarlierPlans) {
   Workload workload = FourHosts();
   workload.calls = {CallOf(CollectiveType::kAllReduce, 1 << 18, 8),
                     CallOf(CollectiveType::kAllReduce, 1 << 10, 8)};
@@ -99,10 +99,10 @@ TEST(PlanWorkloadTest, ErrorsNameTheCallAndItsGroup) {
   ASSERT_FALSE(flow_plan.ok());
   EXPECT_EQ(flow_plan.error().message(),
             "all-gather fp16 2.002 KB over 8, ranks 8, 9, 10, 11, ...: 1001 elements do not divide "
-            "among a group of 8 (said to be 8)");
+            "among a group of 8 (the call says 8)");
 }
 
-TEST(PlanWorkloadTest, AGroupLargerThanAPlanIsAnError) {
+TEST(PlanWorkloadTest, RefusesAGroupLargerThanAPlan) {
   Workload workload = FourHosts();
   workload.topology.hosts.assign(4096, 0);
   workload.groups = {{}};
@@ -112,7 +112,7 @@ TEST(PlanWorkloadTest, AGroupLargerThanAPlanIsAnError) {
   const auto flow_plan = PlanAll(workload);
   ASSERT_FALSE(flow_plan.ok());
   EXPECT_EQ(flow_plan.error().message(),
-            "the group of ranks 0, 1, 2, 3, ...: it has 32768 members, a plan at most 32767");
+            "the group of ranks 0, 1, 2, 3, ... has 32768 members, a plan can have at most 32767");
 }
 
 // A GPU that is alone on its host alternates between the two NICs of its PCIe switch.

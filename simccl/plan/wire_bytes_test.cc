@@ -165,7 +165,7 @@ CommCall MessageCall(CollectiveType type, int ranks, int64_t count) {
 
 // All-to-all: every rank sends all parts except its own, (n-1)/n S. All-to-all-v: its row without
 // its own entry.
-TEST(WireBytesTest, AllToAllSendsAllButTheOwnPart) {
+TEST(WireBytesTest, AllToAllSendsAllPartsButTheSenders) {
   for (const GroupShape& shape : Shapes()) {
     const NcclCommunicator comm = Open(shape);
     const int n = comm.shape().ranks;

@@ -11,7 +11,7 @@ Status CheckOne(const CommCall& call, int members) {
   if (call.group_size == members && call.count >= 0 && call.count % PartsOf(call) == 0) {
     return OkStatus();
   }
-  return Error(fmt::format("{} elements do not divide among a group of {} (said to be {})",
+  return Error(fmt::format("{} elements do not divide among a group of {} (the call says {})",
                            call.count, members, call.group_size));
 }
 

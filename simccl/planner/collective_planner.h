@@ -24,9 +24,8 @@ class CollectivePlanner {
   //   - A plan names members, not ranks: groups of the same placement have the same plan.
   //   - Every member ends with the data that the collective defines (simccl/proof/interpreter.h
   //     checks it).
-  //   - A decision that cannot be expanded is an error that names the decision; it is never
-  //   replaced
-  //     by another algorithm.
+  //   - A decision that cannot be expanded is an error that names the decision. Another
+  //     algorithm never replaces it.
   //   - The plan depends on the group and the call alone, not on what was planned before.
   // REQUIRES: OpenGroup has succeeded.
   virtual Result<Plan> PlanCall(const CommCall& call) = 0;

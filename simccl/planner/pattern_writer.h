@@ -18,8 +18,8 @@ enum class Local : uint8_t {
   kReduceStore,
 };
 
-// The chunks of a ring. Chunk c begins at offset + c * pitch and holds the bytes of `total` that
-// the c chunks before it leave, at most `bytes`.
+// The chunks of a ring. Chunk c begins at offset + c * pitch and holds at most `bytes` bytes of
+// those of `total` that the c chunks before it do not hold.
 struct Chunks {
   int64_t bytes = 0;
   int64_t total = 0;

@@ -1,4 +1,4 @@
-// The oracle must notice every kind of error it exists for.
+// Checks that the oracle notices every kind of error in a plan.
 #include "simccl/proof/interpreter.h"
 
 #include <gtest/gtest.h>
@@ -143,7 +143,7 @@ TEST(InterpreterTest, WorksOfAChannelAndKernelsComeOneAfterAnother) {
             "deadlock: member 0 waits at step 0 of channel 0");
 }
 
-TEST(InterpreterTest, EachPartOfAGroupIsProvenForItself) {
+TEST(InterpreterTest, EachPartOfAGroupIsCheckedSeparately) {
   const CommCall grouped = MakeGrouped({Call(), Call()});
   Plan plan = Swap();
   for (auto& member : plan.members) {

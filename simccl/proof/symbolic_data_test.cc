@@ -17,7 +17,7 @@ SymbolData Held(const SymbolBuffer& buffer, int64_t at, int64_t count) {
   return buffer.Read(at, count, [](int64_t, int64_t n) { return SymbolRun{n, 0, 0}; });
 }
 
-TEST(SymbolicDataTest, PiecesOfAnInputMakeItAgain) {
+TEST(SymbolicDataTest, PiecesOfAnInputAddUpToTheInput) {
   SymbolData whole;
   for (int64_t at = 0; at < 100; at += 7)
     whole.Append(InputOf(3, at, std::min<int64_t>(7, 100 - at)));
@@ -26,7 +26,7 @@ TEST(SymbolicDataTest, PiecesOfAnInputMakeItAgain) {
   EXPECT_EQ(whole.Part(41, 9).FirstDifference(Input(3, 41, 9)), std::nullopt);
 }
 
-TEST(SymbolicDataTest, SumsKnowWhatWentIn) {
+TEST(SymbolicDataTest, SumsOfDifferentTermsDiffer) {
   SymbolData sum = Input(0, 0, 10);
   sum.Add(Input(1, 0, 10));
   SymbolData other = Input(1, 0, 10);
@@ -36,14 +36,14 @@ TEST(SymbolicDataTest, SumsKnowWhatWentIn) {
   EXPECT_EQ(sum.FirstDifference(other), 0);
 }
 
-TEST(SymbolicDataTest, ADifferenceIsFoundWhereItBegins) {
+TEST(SymbolicDataTest, FindsTheFirstDifference) {
   SymbolData moved = Input(0, 0, 6);
   moved.Append(InputOf(0, 7, 4));  // one element further
   EXPECT_EQ(moved.FirstDifference(Input(0, 0, 10)), 6);
   EXPECT_EQ(Input(0, 0, 10).FirstDifference(Input(1, 0, 10)), 0);
 }
 
-TEST(SymbolicDataTest, ABufferHoldsWhatWasStoredLast) {
+TEST(SymbolicDataTest, BufferHoldsTheLatestStore) {
   SymbolBuffer buffer;
   buffer.Store(10, Input(0, 10, 20));
   buffer.Store(15, Input(1, 15, 5));

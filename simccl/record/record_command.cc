@@ -18,6 +18,7 @@
 #include "core/schema/artefacts/artefacts.h"
 #include "core/schema/artefacts/stamp.h"
 #include "core/schema/cluster/cluster_file.h"
+#include "core/schema/cluster/nic_file.h"
 #include "simccl/record/log/match.h"
 #include "simccl/record/log/recording.h"
 #include "simccl/record/run/session.h"
@@ -34,7 +35,7 @@ const ToolInfo kTool = {
     "reads cluster.topo (docs/reference/cluster-file.md), runs PROGRAM with this build's "
     "libnccl.so.2 and "
     "libcudart.so; with --schedule reads another run's 1-workload/ and plays it; writes "
-    "RUN/1-workload/: manifest.pb and a Chakra trace per rank class "
+    "RUN/1-workload/: manifest.pb, topology.pb and a Chakra trace per rank class "
     "(docs/how-to/record-an-nccl-program.md)",
     "nccl-record configs/clusters/dgx-a100-80g-1.topo -o runs/mine -- ./my_program 1048576"};
 
@@ -159,9 +160,9 @@ Stamp StampOf(const Options& options, const ClusterInput& cluster) {
   for (const auto& [name, text] : cluster.files) flags.push_back(name + " " + Sha256(text));
   return {options.run,
           kTool.name,
-          {PathOf(record.command.front()), record.libraries + "/libnccl.so.2"},
+          {PathOf(record.command.front()), record.libraries + "/libnccl.so.2", NicPath()},
           flags,
-          {options.run + "/" + kManifestName}};
+          {options.run + "/" + kManifestName, options.run + "/" + kTopologyName}};
 }
 
 Status RunProgram(Options options, const CommonOptions& common) {
@@ -214,10 +215,10 @@ Stamp StampOfSchedule(const Options& options) {
   const RecordOptions& record = options.record;
   return {options.run,
           kTool.name,
-          {options.schedule + "/" + kManifestName, ScheduleProgram(record.libraries),
-           record.libraries + "/libnccl.so.2"},
+          {options.schedule + "/" + kManifestName, options.schedule + "/" + kTopologyName,
+           ScheduleProgram(record.libraries), record.libraries + "/libnccl.so.2"},
           {fmt::format("ranks={} gpus-per-process={}", record.ranks, record.gpus_per_process)},
-          {options.run + "/" + kManifestName}};
+          {options.run + "/" + kManifestName, options.run + "/" + kTopologyName}};
 }
 
 Status RunSchedule(Options options, const CommonOptions& common) {

@@ -1,6 +1,5 @@
 // Plans the communication that Transformer Engine does itself (common/comm_gemm_overlap). It
-// overlaps tensor-parallel communication with matrix products in buffers called userbuffers, and
-// NCCL takes no part:
+// overlaps tensor-parallel communication with GEMMs in buffers called userbuffers, without NCCL:
 //
 //   group of messages   a copy engine writes each message into its receiver's buffer
 //   all-gather          every member's kernel stores its part into the others' buffers

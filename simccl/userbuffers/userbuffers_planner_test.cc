@@ -82,7 +82,7 @@ TEST(UserBuffersTest, DataMovesDirectlyBetweenTheUsersBuffers) {
   }
 }
 
-TEST(UserBuffersTest, ACallWithoutAKernelIsAnError) {
+TEST(UserBuffersTest, RefusesACallWithoutAKernel) {
   const auto error = [](const CommCall& call, std::vector<Placement::Slot> slots) {
     const Result<Plan> plan = PlanUserBuffers(call, slots);
     return plan.ok() ? "" : plan.error().message();

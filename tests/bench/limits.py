@@ -1,4 +1,4 @@
-"""What the benchmarks share: the cost of a command, lines of limits, and figures for the documents."""
+"""Shared code of the benchmarks: the cost of a command, lines of limits, and figures for the documents."""
 import json
 import os
 import pathlib

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Times collective-perf over nccl-tests' usual sizes against the thresholds of collective_perf.jsonl.
+"""Times collective-perf over nccl-tests' usual sizes against the limits of collective_perf.jsonl.
 
 Usage: run_collective_perf_bench.py --bin DIR [--runs N] [--record DOCS]
 
 Prints, per line, the median wall time of N runs and the largest peak memory of any process. Exit
-status 1 if a threshold is passed.
+status 1 if a limit is exceeded.
 """
 import argparse
 import pathlib

@@ -4,7 +4,7 @@
 Usage: run_compute_bench.py --bin DIR --out DIR [--runs N] [--record DOCS]
 
 Prints, per line, the least CPU time of N runs of the whole program and the largest peak memory.
-Exit status 1 if a limit is passed.
+Exit status 1 if a limit is exceeded.
 """
 import argparse
 import pathlib

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Holds the networks to the CPU seconds and the memory of network.jsonl.
+"""Compares the CPU time and memory of the networks with the limits of network.jsonl.
 
 Usage: run_network_bench.py --bin DIR --tests DIR [--short] [--record DOCS]
 
 Prints, per line, the CPU time (user and system, children included) and the peak memory of any
-process. Exit status 1 if a threshold is passed. The short form leaves out what may take longer than
-5 s and allows twice the time, on a machine that may be busy, but no more memory.
+process. Exit status 1 if a limit is exceeded. The short form leaves out lines with limits above 5 s
+and allows twice the time, because the machine may be busy, but no more memory.
 """
 import argparse
 import pathlib

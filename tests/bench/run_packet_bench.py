@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""Holds the rates of the packet network to the targets and floors of packet.jsonl.
+"""Compares the rates of the packet network with the targets and floors of packet.jsonl.
 
 Usage: run_packet_bench.py --bench PACKET_BENCH [--short] [--record DOCS]
 
-Prints the median of seven runs of each case. A target is for an idle machine at its usual speed; a
-shared machine is at times a third slower, so what fails (exit status 1) is a rate below the floor.
-The short form runs each case once, leaves out what compares threads, and fails below half the floor:
-seconds, on a machine that may be busy.
+Prints the median of seven runs of each case. A target is for an idle machine; a shared machine is at
+times a third slower, so only a rate below the floor fails (exit status 1). The short form takes
+seconds: it runs each case once, leaves out comparisons of threads, and fails below half the floor.
 """
 import argparse
 import json

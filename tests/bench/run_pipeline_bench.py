@@ -3,10 +3,10 @@
 
 Usage: run_pipeline_bench.py --bin DIR --out DIR [--runs N] [--full] [--only TEXT] [--record DOCS]
 
-Prints, per line, the median wall time of N runs (of a long one: a single run), the time of each
-stage in that run and the largest peak memory of any stage. A line with a `short` form is run in
-it, unless --full is given; --only keeps the lines whose name contains TEXT. Exit status 1 if a
-threshold is passed.
+Prints, per line, the median wall time of N runs (of a long line, of one run), the time of each
+stage in that run and the largest peak memory of any stage. Without --full, a line with a `short`
+form runs in that form; --only keeps the lines whose name contains TEXT. Exit status 1 if a limit is
+exceeded.
 """
 import argparse
 import pathlib
@@ -22,7 +22,7 @@ def overrides(line):
 
 
 def form(line, full):
-    """The line in its short form, if it has one and is not wanted in full."""
+    """Returns the short form of the line if there is one and --full is not given."""
     if full or "short" not in line:
         return line
     return {**line, **line["short"], "name": line["name"] + ", short form"}

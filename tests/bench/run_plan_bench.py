@@ -4,7 +4,7 @@
 Usage: run_plan_bench.py --bin DIR --out DIR [--runs N] [--record DOCS]
 
 Prints, per line, the least CPU time of N runs to create the communicators and plan the calls, and
-the peak memory of that process. Exit status 1 if a limit is passed.
+the peak memory of that process. Exit status 1 if a limit is exceeded.
 """
 import argparse
 import pathlib

@@ -3,7 +3,7 @@
 
 Usage: run_workload_bench.py --bin DIR --out DIR [--record DOCS]
 
-Prints CPU seconds, peak memory and the size of the artefact, a line of limits each. Exit status 1 if a limit is passed.
+Prints CPU seconds, peak memory and the size of the artefact, a line of limits each. Exit status 1 if a limit is exceeded.
 """
 import argparse
 import pathlib

@@ -21,7 +21,7 @@ class CheckLayer(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.profile = pathlib.Path(folder.name) / "p.csv"
-        # The product of the attention's queries, keys and values: forwards 100 us.
+        # The forward product of the attention's queries, keys and values takes 100 us.
         self.profile.write_text(HEADER + "gemm,bf16,1024,3072,2048,100 us\n")
 
     def check(self, times, *words):
@@ -51,7 +51,7 @@ class CheckLayer(unittest.TestCase):
             self.assertEqual(self.check(times, *words)[0], status)
             self.assertIn(verdict, self.check(times, *words)[1])
 
-    def test_times_that_are_none(self):
+    def test_malformed_times_are_refused(self):
         for times in ("x", "[]", '{"forward_us": 1}', '{"forward_us": "a", "backward_us": 1}'):
             status, stdout, said = self.check(times)
             self.assertEqual((status, stdout), (1, ""))

@@ -1,7 +1,7 @@
 """Tests that nvcc compiles gpu-profiler, and that it plans, refuses and continues as documented. Needs no GPU.
 
-Where the machine has no CUDA toolkit, what compiling takes is fetched first (third_party/cuda/fetch.sh); where that
-cannot be had either, the test is skipped, and says so.
+If the machine has no CUDA toolkit, third_party/cuda/fetch.sh fetches the compiler and its libraries first; if that fails
+too, the test is skipped and says so.
 """
 
 import argparse
@@ -47,16 +47,16 @@ class GpuProfiler(unittest.TestCase):
 
     def test_a_grid_of_memory_bound_kernels_is_listed(self):
         status, listed, said = self.run_tool("--rows", "1024", "--widths", "4096", "--grid", "memory", "--list")
-        self.assertEqual((status, said), (0, "gpu-profiler: 23 kernels to measure, 0 there already\n"))
+        self.assertEqual((status, said), (0, "gpu-profiler: 23 kernels to measure, 0 measured earlier\n"))
         for kernel in ("fused-norm 1024x4096 bf16", "swiglu-backward 1024x4096 bf16", "adam 1x4194304 bf16",
                        "elementwise 1024x4096 bf16 8 B each", "quantise 1024x4096 bf16"):
             self.assertIn(kernel + "\n", listed)
 
-    def test_what_it_cannot_launch_is_named(self):
+    def test_kernels_without_an_implementation_are_named(self):
         status, listed, said = self.run_tool("--submodules", ROOT / "configs/submodules/deepseek-v3-moe-layer.yaml",
                                              "--list")
         self.assertEqual(status, 0, said)
-        self.assertRegex(said, r"^gpu-profiler: \d+ kernels to measure, 0 there already; left out, as it has none of them: "
+        self.assertRegex(said, r"^gpu-profiler: \d+ kernels to measure, 0 measured earlier; left out for lack of a kernel: "
                                r"1 permute, 2 scatter, 1 top-k\n$")
         for kernel in ("permute 32768x7168 bf16 2.25 B each", "attention-forward 1x4096x128x128x192 value 128 causal bf16",
                        "grouped-gemm-accumulate 4x4096x7168x8192 fp8"):
@@ -68,10 +68,10 @@ class GpuProfiler(unittest.TestCase):
                        timeout=120)
         status, listed, said = self.run_tool("run", "--list")
         self.assertEqual(status, 0, said)
-        # Queries, keys and values of 8192 tokens and an eighth of 64 heads of 96, forwards and to the input.
+        # Queries, keys and values of 8192 tokens and an eighth of 64 heads of 96: forward pass and input gradient.
         for kernel in ("gemm 8192x2304x6144 fp16", "gemm 8192x6144x2304 fp16", "batched-gemm 32x2048x2048x96 fp16"):
             self.assertIn(kernel + "\n", listed)
-        # With a grid beside it, each kernel once.
+        # With an additional grid, each kernel is listed once.
         _, both, _ = self.run_tool("run", "--rows", "8192", "--widths", "2304,6144", "--dtype", "fp16", "--list", "-q")
         self.assertEqual(sorted(set(both.splitlines())), sorted(both.splitlines()))
         self.assertEqual(set(listed.splitlines()) - set(both.splitlines()), set())
@@ -86,7 +86,7 @@ class GpuProfiler(unittest.TestCase):
         self.assertEqual(self.run_tool("--rows", "0", "--widths", "8", "--list")[0], 2)
         self.assertEqual(self.run_tool("--rows", "8", "--widths", "8", "--grid", "memry", "--list")[0], 2)
 
-    def test_a_file_it_did_not_begin_is_left_alone(self):
+    def test_a_file_of_another_tool_stays_unchanged(self):
         text = "# gpu: g\n# provenance: by hand\n# method: a\n# date: b\nkernel,dtype,m,n,k,time\ngemm,bf16,1,2,3,4 us\n"
         path = self.folder / "p.csv"
         for content in (text, "", "notes\n"):

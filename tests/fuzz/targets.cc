@@ -13,6 +13,7 @@
 #include "core/schema/cluster/cluster_file.h"
 #include "core/schema/cluster/gpu_file.h"
 #include "core/schema/cluster/host_memory_file.h"
+#include "core/schema/cluster/topology_check.h"
 #include "core/schema/testing/workload_testing.h"
 #include "core/testing/unit_testing.h"
 #include "tests/fuzz/astra_target.h"
@@ -67,6 +68,7 @@ void Cluster(const std::string& input) {
   CHECK(CheckConnected(cluster->topology).ok());
   const Result<ClusterInput> again = ParseCluster(cluster->yaml, "f", files);
   CHECK(again.ok() && again->yaml == cluster->yaml);
+  CHECK(CheckTopology(cluster->topology, cluster->variation).ok());
 }
 
 void Gpu(const std::string& input) { CheckPrintable(ParseGpuFile(input, "f")); }
@@ -116,6 +118,12 @@ void Place(const char* name, const std::string& input) {
 void Manifest(const std::string& input) {
   Place(kManifestName, input);
   CheckPrintable(ReadWorkload(TheRun().dir.path(), WorkloadParts::kAll));
+}
+// In a run of its own: the target above leaves a manifest that its topology does not follow from.
+void TopologyFile(const std::string& input) {
+  static const Run run;
+  CHECK(WriteFileAtomically(run.dir / kTopologyName, protocol::Seal(input)).ok());
+  CheckPrintable(ReadWorkload(run.dir.path(), WorkloadParts::kAll));
 }
 void FlowPlan(const std::string& input) {
   Place(kFlowPlanName, input);
@@ -218,6 +226,7 @@ std::vector<std::string> Unsealed(const char* name) {
   return {content->substr(0, content->size() - 6)};
 }
 std::vector<std::string> ManifestSeeds() { return Unsealed(kManifestName); }
+std::vector<std::string> TopologySeeds() { return Unsealed(kTopologyName); }
 std::vector<std::string> FlowPlanSeeds() { return Unsealed(kFlowPlanName); }
 std::vector<std::string> KernelTimesSeeds() { return Unsealed(kKernelTimesName); }
 std::vector<std::string> TimelineSeeds() { return Unsealed(kTimelineName); }
@@ -236,6 +245,7 @@ const std::vector<Target>& Targets() {
       {"nccl_call", NcclCall, NcclCallSeeds, 200},
       {"trace", Trace, TraceSeeds, 20000},
       {"manifest", Manifest, ManifestSeeds, 4000},
+      {"topology", TopologyFile, TopologySeeds, 4000},
       {"flow_plan", FlowPlan, FlowPlanSeeds, 3000},
       {"kernel_times", KernelTimes, KernelTimesSeeds, 3000},
       {"timeline", Timeline, TimelineSeeds, 4000},

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Runs shipped models through the five tools and compares every artefact with the digest kept here.
 
-A digest covers the bytes of an artefact but for what a refactoring may change: its provenance (hash
-chain, version, options), its checksum, and the echo of the input files. So it says whether anything
-that Drydock computes has moved.
+A digest covers the bytes of an artefact except its provenance (hash chain, version, options), its
+checksum, and the copies of input files, which a refactoring may change. So a changed digest means a
+changed result.
 
 Usage:
   artefacts_test.py BIN                   the rows marked 'short'; part of the integration tests

@@ -43,7 +43,7 @@ class CollectivePerf(unittest.TestCase):
 
     # --- the table ------------------------------------------------------------------------------
 
-    def test_the_table_is_that_of_nccl_tests(self):
+    def test_the_table_has_the_columns_of_nccl_tests(self):
         status, stdout, stderr = run("all_reduce", "-b", "4", "-e", "1M", "-f", "512", "--cluster", ONE)
         self.assertEqual((status, stderr), (0, ""))
         title, table = stdout.split("#\n", 1)
@@ -89,13 +89,13 @@ class CollectivePerf(unittest.TestCase):
             with self.subTest(fabric):
                 time_us = self.time_on({"fabric": f"fabric: {{{fabric}}}"}, "all_reduce", "-b", "16M",
                                        "-e", "16M")
-                self.assertGreater(time_us, plain * 0.95)  # no fabric is wider than separate rails
+                self.assertGreater(time_us, plain * 0.95)  # no fabric has more bandwidth than separate rails
                 self.assertLess(time_us, plain * 3)
 
-    def test_every_cluster_that_ships_carries_an_all_reduce(self):
+    def test_every_shipped_cluster_carries_an_all_reduce(self):
         for cluster in sorted(ROOT.glob("configs/clusters/*.topo")):
             with self.subTest(cluster=cluster.name):
-                # One host, or a pair of what has a fabric: what a GPU's file must say is the same for thousands.
+                # One host, or two if there is a fabric: larger clusters need nothing more of a GPU's file.
                 hosts = ["--set", "cluster.hosts=2"] if "kind: none" not in cluster.read_text() else []
                 self.assertEqual(len(rows("all_reduce", "-b", "64K", "-e", "64K", "-n", "1", "--cluster", cluster,
                                           "--network", "analytical", *hosts)), 1)
@@ -137,7 +137,7 @@ class CollectivePerf(unittest.TestCase):
         lines = rows("all_reduce", "-b", "1M", "-e", "3M", "-i", "1M", "--cluster", ONE)
         self.assertEqual([int(line.split()[0]) >> 20 for line in lines], [1, 2, 3])
 
-    def test_what_nccl_decided(self):
+    def test_verbose_rows_name_algorithm_protocol_and_network(self):
         (line,) = rows("all_reduce", "-b", "64M", "-e", "64M", "--cluster", ONE, "-v")
         self.assertTrue(line.endswith("  # ring Simple, 24 channels; analytical"), line)
 
@@ -150,7 +150,7 @@ class CollectivePerf(unittest.TestCase):
 
     def test_alltoallv_by_the_weights_of_pairs(self):
         with tempfile.NamedTemporaryFile("w", suffix=".txt") as pairs:
-            pairs.write("# member 0 sends, the others listen\n0, 1, 1, 2\n" + "0 0 0 0\n" * 3)
+            pairs.write("# member 0 sends, the other members receive\n0, 1, 1, 2\n" + "0 0 0 0\n" * 3)
             pairs.flush()
             words = ["alltoallv", "-b", "64M", "-e", "64M", "--cluster", ONE, "--group", "0-3", "--pairs", pairs.name]
             (line,) = rows(*words)
@@ -170,7 +170,7 @@ class CollectivePerf(unittest.TestCase):
 
     # --- the loop -------------------------------------------------------------------------------
 
-    def test_calls_with_a_root_flow_into_one_another(self):
+    def test_calls_with_a_root_overlap_in_the_loop(self):
         def time_of(collective, *words):
             (line,) = rows(collective, "-b", "16M", "-e", "16M", "--cluster", ONE, *words)
             return float(line.split()[5])
@@ -198,13 +198,13 @@ class CollectivePerf(unittest.TestCase):
 
     # --- groups and networks --------------------------------------------------------------------
 
-    def test_groups_at_once_share_the_fabric(self):
+    def test_concurrent_groups_share_the_fabric(self):
         def time_of(*words):
             (line,) = rows("all_reduce", "-b", "32M", "-e", "32M", "--cluster", EIGHT, "--network", "packet", *words)
             return float(line.split()[5])
         alone = time_of("--group", "0-56:8")
         rails = time_of("--group", "0-56:8", "--shift", "8")
-        self.assertLess(rails, alone * 1.05, "each rail has NICs and a leaf switch of its own")
+        self.assertLess(rails, alone * 1.05, "each rail has separate NICs and a separate leaf switch")
         halves = ["--set", "hosts.dgx-a100-80g.nics.count=4"]
         self.assertGreater(time_of("--group", "0-56:8", "--group", "1-57:8", *halves),
                            1.5 * time_of("--group", "0-56:8", *halves), "two GPUs share a NIC")
@@ -227,7 +227,7 @@ class CollectivePerf(unittest.TestCase):
     def test_check_prints_nothing(self):
         self.assertEqual(run("all_reduce", "--cluster", ONE, "--check"), (0, "", ""))
 
-    # --- nothing is left ------------------------------------------------------------------------
+    # --- temporary files ------------------------------------------------------------------------
 
     def test_nothing_is_left_behind(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -239,7 +239,7 @@ class CollectivePerf(unittest.TestCase):
             self.assertTrue(stderr.endswith("/simccl: error: simccl ended with exit status 1\n"), stderr)
             self.assertEqual(os.listdir(folder), [])
 
-    def test_an_interrupt_leaves_nothing(self):
+    def test_an_interrupt_leaves_no_files(self):
         with tempfile.TemporaryDirectory() as folder:
             process = subprocess.Popen([TOOL, "alltoall", "-b", "1M", "-e", "8G", "--cluster", EIGHT], cwd=ROOT,
                                        env={**os.environ, "TMPDIR": folder}, stdout=subprocess.DEVNULL,

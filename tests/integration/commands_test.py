@@ -98,14 +98,14 @@ error: installing packages needs root or sudo. Install these and run the same co
 run_pipeline.sh: the whole log is .deps/log/packages.log
 """)
 
-    def test_each_mirror_of_the_machine_is_asked_in_turn(self):
+    def test_each_mirror_of_the_machine_is_tried_in_turn(self):
         (self.world / "targets").write_text(
             "bookworm http://broken.test/debian\nother http://other.test/x\nbookworm http://good.test/debian\n")
         self.assertEqual(self.sandbox.run("scripts/setup.sh")[0], 0)
         asked = [line.split("] ")[-1] for line in (self.box / "sources.txt").read_text().splitlines()]
         self.assertEqual(asked, ["http://good.test/debian sid contrib", "http://good.test/debian bookworm main"])
 
-    def test_a_source_that_no_mirror_has(self):
+    def test_a_missing_source_is_reported_with_its_hash(self):
         self.sandbox.archives["NCCL"].unlink()
         digest = self.nccl_digest()
         self.expect(self.pipeline(*INPUTS), 1, f"""Setting up what is missing (logs in .deps/log):
@@ -119,14 +119,14 @@ run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
     def nccl_digest(self):
         return (self.box / "third_party/versions.sh").read_text().split("[sha256]=")[1].split()[0]
 
-    def test_a_mirror_that_serves_something_else_is_not_believed(self):
+    def test_a_source_with_another_hash_is_not_used(self):
         self.sandbox.archives["NCCL"].write_text("not the source")
         status, _, said = self.pipeline(*INPUTS)
         self.assertEqual(status, 1)
         self.assertIn("error: cannot fetch the source of nvidia-nccl 2.29.7-1-1", said)
         self.assertEqual(list((self.box / ".deps/downloads").iterdir()), [])
 
-    def test_own_archives_are_taken_and_no_mirror_is_asked(self):
+    def test_own_archives_are_used_without_a_mirror(self):
         own = {}
         for key, file in self.sandbox.archives.items():
             own[key] = self.box / f"my {key}.tar"
@@ -135,7 +135,7 @@ run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
         self.expect(outcome, 0, SETUP + "Drydock is ready.\n")
         self.assertEqual(self.programs_called(), ["build-nccl", "build-ns3", "cmake", "ninja"])
 
-    def test_own_archive_with_another_hash(self):
+    def test_own_archive_with_another_hash_is_refused(self):
         own = self.box / "mine.tar.gz"
         own.write_text("something else")
         outcome = self.pipeline(*INPUTS, "--nccl-archive", own)
@@ -147,7 +147,7 @@ error: {own} is not the source of nvidia-nccl 2.29.7-1-1:
 run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
 """)
 
-    def test_a_failed_build_shows_its_last_words_and_is_taken_up_again(self):
+    def test_a_failed_build_shows_its_last_lines_and_is_resumed(self):
         (self.world / "compiler-error").write_text("a.cc:1:2: error: expected ';'\n")
         failed = SETUP.replace("(release) N s\n  building Drydock (release) N s",
                                "(release) N s\n  building Drydock (release)                  failed")
@@ -159,7 +159,7 @@ run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
                     "  building Drydock (release) N s\n" + STAGES)
         self.assertEqual(self.programs_called(), ["ninja", *sandbox.TOOLS])
 
-    def test_an_interrupted_build_leaves_nothing_running_and_is_taken_up_again(self):
+    def test_an_interrupted_build_leaves_no_process_and_is_resumed(self):
         (self.world / "slow-build").touch()
         process = self.sandbox.start("run_pipeline.sh", *INPUTS)
         self.sandbox.wait_for_call("ninja")
@@ -192,7 +192,7 @@ run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
 
     # --- stages ---------------------------------------------------------------------------------
 
-    def test_options_reach_the_stage_they_are_for(self):
+    def test_options_reach_their_stage(self):
         (self.box / "h100.yaml").touch()
         self.pipeline(*INPUTS, "--out=out dir", "--network", "packet", "--threads=2", "--until", "5 ms", "--set", "a.b=1",
                       "--set", "c.d=2 x", "--gpu-profile", "h100.yaml", "-q")
@@ -215,7 +215,7 @@ run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
             "report --if-changed out",
         ])
 
-    def test_default_run_directory_is_named_after_model_and_cluster_where_the_user_stands(self):
+    def test_default_run_directory_is_in_the_current_folder_and_named_after_model_and_cluster(self):
         elsewhere = self.sandbox.outer / "else where"
         elsewhere.mkdir()
         self.pipeline(*[self.box / name for name in INPUTS], cwd=elsewhere)
@@ -233,7 +233,7 @@ run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
         (self.world / "exit-simccl").write_text("1")
         self.expect(self.pipeline(*INPUTS), 1, SETUP + "workload-gen: done\nsimccl: done\n")
 
-    def test_a_stage_that_dies_is_an_internal_error(self):
+    def test_a_crashed_stage_is_an_internal_error(self):
         (self.world / "exit-simccl").write_text("139")
         self.expect(self.pipeline(*INPUTS), 3, SETUP + "workload-gen: done\nsimccl: done\n"
                     "run_pipeline.sh: internal error: simccl ended with status 139\n")
@@ -255,7 +255,7 @@ run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
         (self.world / "slow-stage").write_text("simccl")
         process = self.sandbox.start("run_pipeline.sh", *INPUTS)
         self.sandbox.wait_for_call("simccl")
-        self.expect(self.pipeline(*INPUTS), 1, "run_pipeline.sh: error: another run is at work in runs/model-cluster\n")
+        self.expect(self.pipeline(*INPUTS), 1, "run_pipeline.sh: error: another run is writing to runs/model-cluster\n")
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=10)
 
@@ -265,7 +265,7 @@ run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
         cases = [
             ([], "a model and a cluster are needed: MODEL.yaml CLUSTER.topo"),
             (["model.yaml"], "a cluster is needed after the model 'model.yaml'"),
-            ([*INPUTS, "x"], "one model and one cluster are needed; what is 'x'?"),
+            ([*INPUTS, "x"], "one model and one cluster are needed; unexpected argument 'x'"),
             ([*INPUTS, "--nework", "packet"], "unknown option '--nework'; did you mean '--network'?"),
             ([*INPUTS, "--frobnicate"], "unknown option '--frobnicate'"),
             ([*INPUTS, "--network"], "--network needs a value"),
@@ -280,7 +280,7 @@ run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
              "no fold is called 'exactly'; did you mean 'exact'?; the folds are off exact relaxed auto"),
             ([*INPUTS, "--fold", "exact", "--network", "fluid"], "--fold exact needs --network analytical, not fluid"),
             ([*INPUTS, "--fold=relaxed"], "--fold relaxed needs --network analytical or fluid, not packet"),
-            ([*INPUTS, "--hostfile", "model.yaml"], "--hostfile needs --processes: how many to start on them"),
+            ([*INPUTS, "--hostfile", "model.yaml"], "--hostfile needs --processes, the number of processes"),
             ([*INPUTS, "--processes", "4", "--network=analytical"],
              "--processes: the analytical network runs in one process"),
             ([*INPUTS, "--jobs", "many"], "--jobs needs a number from 1, not 'many'"),
@@ -296,7 +296,7 @@ run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
                 self.expect(self.pipeline(*arguments), 2, f"run_pipeline.sh: error: {text}\n{MISTAKE}")
         self.assertEqual(self.sandbox.calls(), [])
 
-    def test_missing_files_are_told_before_any_set_up(self):
+    def test_missing_files_are_reported_before_any_set_up(self):
         cases = [
             (["modle.yaml", "cluster.topo"],
              "modle.yaml: error: cannot read: No such file or directory; did you mean 'model.yaml'?"),
@@ -311,11 +311,11 @@ run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
                 self.expect(self.pipeline(*arguments), 1, text + "\n")
         self.assertEqual(self.sandbox.calls(), [])
 
-    def test_a_hostfile_that_mpirun_would_not_understand(self):
+    def test_a_malformed_hostfile_is_refused(self):
         for text, error in [
             ("", ": error: it names no machine"),
             ("# node1\n", ": error: it names no machine"),
-            ("node1\n%node2 slots=2\n", ":2:1: error: '%node2' is no name of a machine"),
+            ("node1\n%node2 slots=2\n", ":2:1: error: '%node2' is not the name of a machine"),
             ("node1 slots=2\nnode2  slots=two", ":2:8: error: 'slots=two' is neither 'slots=N' nor 'max_slots=N'"),
             ("node1 slots=0\n", ":1:7: error: 'slots=0' is neither 'slots=N' nor 'max_slots=N'"),
             ("node1 node2\n", ":1:7: error: 'node2' is neither 'slots=N' nor 'max_slots=N'"),
@@ -362,10 +362,10 @@ run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
                     "run_tests.sh: error: unknown option '--filer'; did you mean '--filter'?\n"
                     "run_tests.sh: see ./run_tests.sh --help\n")
 
-    def test_words_of_run_validation(self):
+    def test_options_of_run_validation(self):
         mistake = "run_validation.sh: see ./run_validation.sh --help\n"
         self.expect(self.sandbox.run("run_validation.sh", "korthikant"), 2,
-                    "run_validation.sh: error: no source is called 'korthikant'; did you mean 'korthikanti'?; there are "
+                    "run_validation.sh: error: no source is called 'korthikant'; did you mean 'korthikanti'?; the sources are "
                     "korthikanti mlperf\n" + mistake)
         self.expect(self.sandbox.run("run_validation.sh", "--minute", "3"), 2,
                     "run_validation.sh: error: unknown option '--minute'; did you mean '--minutes'?\n" + mistake)
@@ -373,7 +373,7 @@ run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
             self.expect(self.sandbox.run("run_validation.sh", option, "few"), 2,
                         f"run_validation.sh: error: {option} needs a number, not 'few'\n" + mistake)
 
-    def test_run_validation_hands_its_words_on(self):
+    def test_run_validation_passes_its_options_on(self):
         status, said, _ = self.sandbox.run("run_validation.sh", "mlperf", "--minutes", "0", "--most-gpus", "8", "--list")
         self.assertEqual(status, 0)
         self.assertRegex(said, r"--network analytical --jobs \d+ mlperf --minutes 0 --most-gpus 8 --list\n$")

@@ -51,7 +51,7 @@ class ComputeSim(unittest.TestCase):
         (self.folder / "p.csv").write_text(HEADER + rows)
         return "--gpu-profile", "p.csv"
 
-    def test_writes_its_artefact_and_says_where_the_times_are_from(self):
+    def test_writes_its_artefact_and_counts_the_sources_of_times(self):
         status, stdout, stderr = self.run_tool("run")
         self.assertEqual((status, stdout), (0, ""), stderr)
         self.assertRegex(stderr, r"^compute-sim: \d+ kernels: [1-9]\d* profile, [1-9]\d* model, 0 scaled; 6 as measured; "
@@ -106,7 +106,7 @@ class ComputeSim(unittest.TestCase):
         self.expect_error("compute-sim: error: RUN, --submodules or --submodule is required\n" + see, "explain", status=2)
         self.expect_error("compute-sim: error: --gpu is required\n" + see, "explain", "--submodule", "kind: norm",
                           status=2)
-        self.expect_error("compute-sim: error: RUN has its own GPUs and submodules: give it alone, or leave it out\n" + see,
+        self.expect_error("compute-sim: error: RUN has its own GPUs and submodules: give RUN alone, or leave it out\n" + see,
                           "explain", "run", "--gpu", "h100-sxm-80g", status=2)
         status, stdout, stderr = self.run_tool("explain", "--gpu", "h100-sxm-80g", "--submodule", "kind: nrom")
         self.assertEqual((status, stdout), (1, ""))
@@ -122,8 +122,8 @@ class ComputeSim(unittest.TestCase):
                          (0, "", "compute-sim import: 16 times; left out 16 gemm in int8_wo\n"))
         (self.folder / "twice.txt").write_text("gemm_dtype,m,n,k,latency\nbfloat16,8,16,32,1\nbfloat16,8,16,32,900\n")
         self.assertEqual(self.run_tool("import", "--from", "aiconfigurator", "--gpu", "g", "twice.txt", "--check"),
-                         (0, "", "compute-sim import: 2 times; of 1 kernels they are more than twice apart, and the median "
-                                 "counts\n"))
+                         (0, "", "compute-sim import: 2 times; the times of 1 kernels differ by more than a factor of two, "
+                                 "the profile has their median\n"))
         status, explained, stderr = self.run_tool("explain", "--gpu", "h100-sxm-80g", "--gpu-profile", "p.csv", "-q",
                                                   "--submodule", "kind: linear, pass: fwd, rows: 4096, n: 4096, k: 2048")
         self.assertEqual((status, stderr), (0, ""))
@@ -164,13 +164,13 @@ class ComputeSim(unittest.TestCase):
         self.expect_error("compute-sim: error: --model-order names 'model' twice\n" + see.format("explain"), "explain",
                           "run", "--model-order", "model,profile,model", status=2)
         (self.folder / "t.json").write_text('{"traceEvents": []}')
-        self.expect_error("error: nothing in t.json has a place in a profile\n", "import", "--from", "kineto", "--gpu",
+        self.expect_error("error: a profile can hold no kernel of t.json\n", "import", "--from", "kineto", "--gpu",
                           "h100-sxm-80g", "t.json")
         self.profile("gemm,fp16,1,2,3,4 us\n")
-        self.expect_error("p.csv: error: it was measured on 'a100-sxm-80g', not on 'h100-sxm-80g'\n", "fit", "--gpu",
+        self.expect_error("p.csv: error: this profile was measured on 'a100-sxm-80g', not on 'h100-sxm-80g'\n", "fit", "--gpu",
                           "h100-sxm-80g", "--gpu-profile", "p.csv")
 
-    def test_nothing_is_done_twice_if_nothing_changed(self):
+    def test_if_changed_skips_an_unchanged_run(self):
         self.run_tool("run", "-q")
         self.assertEqual(self.run_tool("run", "--if-changed"), (0, "", "compute-sim: up to date\n"))
         for change in (self.profile("gemm,fp16,8192,2304,6144,1 ms\n"), ("--model-order", "model")):

@@ -118,15 +118,15 @@ class Options(unittest.TestCase):
         self.assertIn("--iterations", {word for names in self.helps["exec-engine"] for word in names})
         self.assertIn("workload-gen explode", self.helps)
 
-    def test_the_reference_is_what_help_prints(self):
+    def test_the_reference_equals_the_help_texts(self):
         for tool, helps in all_helps():
             self.assertEqual(page_name(tool).read_text(), page_of(helps), f"{tool}: run documents_test.py BIN --update")
 
-    def test_printed_pages_are_what_their_tools_print(self):
+    def test_printed_pages_equal_the_output_of_their_tools(self):
         for page in PRINTED:
             self.assertEqual((ROOT / "docs/reference" / page).read_text(), printed(page), f"{page}: run documents_test.py BIN --update")
 
-    def test_what_is_documented_is_offered(self):
+    def test_documented_options_exist(self):
         known = {word for options in self.helps.values() for names in options for word in names}
         known |= {option for options in FOREIGN.values() for option in options}
         if "gpu-profiler" not in self.helps:
@@ -144,8 +144,8 @@ class Options(unittest.TestCase):
 
 
 class Documents(unittest.TestCase):
-    def test_the_first_answer_is_the_one_that_a_run_gives(self):
-        """README and the tutorial show parts of what the golden run prints; "..." stands for the rest."""
+    def test_the_readme_shows_lines_of_the_golden_summary(self):
+        """The README shows lines of the golden summary; "..." marks omitted lines."""
         golden = (ROOT / "tests/golden/gpt-22b.txt").read_text().splitlines()
         for page in (ROOT / "README.md",):
             sample = re.search(r"^gpt-22b on .*?(?=^```)", page.read_text(), re.M | re.S)[0]
@@ -153,7 +153,7 @@ class Documents(unittest.TestCase):
             self.assertGreater(len(lines), 10)
             self.assertEqual([line for line in lines if line not in golden], [], page.name)
 
-    def test_links_lead_somewhere(self):
+    def test_links_have_targets(self):
         for page in PAGES:
             for target, anchor in re.findall(r"\]\(([^)#:\s]*)(?:#([^)\s]*))?\)", without_code(page.read_text())):
                 there = (page.parent / target).resolve() if target else page
@@ -161,15 +161,17 @@ class Documents(unittest.TestCase):
                 if anchor and there.suffix == ".md":
                     self.assertIn(anchor, anchors_of(there), f"{page}: {target}#{anchor}")
 
-    def test_files_that_pages_name_are_there(self):
+    def test_files_that_pages_name_exist(self):
         path = re.compile(r"`((?:core|workload-gen|simccl|compute-sim|exec-engine|ns3-backend|report|configs|tests|scripts|"
                           r"third_party|patches|docs)/[\w./*-]+)`")
         missing = {(page.name, name) for page in PAGES for name in path.findall(without_code(page.read_text()))
                    if not any(ROOT.glob(name))}
         self.assertEqual(sorted(missing), [])
 
-    def test_pages_that_the_source_names_are_there(self):
-        listed = subprocess.run(["git", "grep", "-ohE", r"docs/[a-z/-]+\.md"], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    def test_pages_that_the_source_names_exist(self):
+        other_repositories = ":!tests/validation/training"
+        listed = subprocess.run(["git", "grep", "-ohE", r"docs/[a-z/-]+\.md", "--", ".", other_repositories], cwd=ROOT,
+                                stdout=subprocess.PIPE, text=True)
         missing = {name for name in listed.stdout.split() if not (ROOT / name).exists()}
         self.assertEqual(sorted(missing), [])
 
@@ -200,7 +202,7 @@ class Documents(unittest.TestCase):
 class Figures(unittest.TestCase):
     """Pages against the data files that benchmarks and validation wrote."""
 
-    def test_pages_quote_figures_as_the_data_files_have_them(self):
+    def test_figures_in_pages_equal_the_data_files(self):
         known = figures.read()
         for page in figures.pages():
             text = page.read_text()
@@ -212,12 +214,12 @@ class Figures(unittest.TestCase):
         self.assertEqual((ROOT / "docs/explanation/validation.md").read_text(), validation_page.page(made))
         self.assertEqual((ROOT / "docs/figures/validation-training.svg").read_text(), validation_page.picture(made))
 
-    def test_the_rooms_are_those_that_check_layering_knows(self):
+    def test_the_rooms_equal_those_of_check_layering(self):
         text = (ROOT / "docs/explanation/architecture.md").read_text()
         self.assertIn("<!--rooms-->", text)
         self.assertEqual(rooms.quoted(text, rooms.table()), text, "run scripts/update_figures")
 
-    def test_every_record_says_what_made_it(self):
+    def test_every_record_names_its_command_and_commit(self):
         for path in (ROOT / "docs/figures").glob("*.json"):
             for record in json.loads(path.read_text())["records"]:
                 self.assertRegex(record["commit"], r"^[0-9a-f]{7,}\+?$", path.name)

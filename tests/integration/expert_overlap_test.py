@@ -33,7 +33,7 @@ class ExpertOverlap(unittest.TestCase):
             self.assertEqual((done.returncode, done.stderr), (0, ""), f"{tool} {settings}")
         return json.loads((run / "summary.json").read_text())
 
-    def test_exposed_exchanges_fall_and_the_work_stays(self):
+    def test_overlap_hides_exchanges_and_adds_no_work(self):
         apart = self.run_all()
         combined = self.run_all("overlap.expert=true")
         delayed = self.run_all("overlap.expert=true", "overlap.delay_weight_gradients=true")
@@ -44,7 +44,7 @@ class ExpertOverlap(unittest.TestCase):
         def moved(summary):
             return sorted((row["group"], row["collective"], row["size_bytes"], row["uses"]) for row in summary["collectives"])
 
-        # 27 or 29 of a stage's 32 forwards run with a backward.
+        # 27 or 29 of a stage's 32 forward passes run beside a backward pass.
         self.assertLess(exposed(combined), 0.6 * exposed(apart))
         self.assertLess(exposed(delayed), exposed(combined))
         self.assertLess(combined["iteration_time_s"], apart["iteration_time_s"])

@@ -10,7 +10,7 @@
 namespace drydock {
 namespace {
 
-TEST(FluidFaultsTest, WhatHasJustLeftIsNotHeldByAFault) {
+TEST(FluidFaultsTest, AFaultDoesNotDelayBytesThatHaveLeft) {
   Topology topology = Star(2, FabricShape());
   const std::vector<Order> orders = {Transfer(0, 1, 4096 * 10)};
   const int64_t alone = Delivered(RunFluid(topology, orders), orders, 0);
@@ -18,8 +18,8 @@ TEST(FluidFaultsTest, WhatHasJustLeftIsNotHeldByAFault) {
   EXPECT_EQ(Delivered(RunFluid(topology, orders), orders, 0), alone);
 }
 
-// Cables 0 and 1 are the hosts'; a path from leaf to leaf crosses one of two spines.
-TEST(FluidFaultsTest, WaysMoveWhenACableGoesDown) {
+// Cables 0 and 1 belong to the hosts. A path from leaf to leaf crosses one of two spines.
+TEST(FluidFaultsTest, RoutesChangeWhenACableGoesDown) {
   Topology topology = RailFabric(2, 1, 1, 2, FabricShape());
   const std::vector<Order> orders = {Transfer(0, 1, 4096 * 1000)};
   const int64_t alone = Delivered(RunFluid(topology, orders), orders, 0);
@@ -33,19 +33,19 @@ TEST(FluidFaultsTest, WaysMoveWhenACableGoesDown) {
       EXPECT_EQ(
           status.error().message(),
           "a message from NIC 0 of host 0 to NIC 0 of host 1, sent at 0 ps, waits for a cable "
-          "that is down and does not come back");
+          "that stays down");
       continue;
     }
     const int64_t there = Delivered(out, orders, 0);
     if (there == alone) continue;  // this cable belongs to the other spine
-    EXPECT_EQ(there, alone + 40'000'000) << "it stands still until switches know";
+    EXPECT_EQ(there, alone + 40'000'000) << "the message stops until the switches reroute";
     ++moved;
   }
-  EXPECT_EQ(moved, 2) << "to its spine and from there";
+  EXPECT_EQ(moved, 2) << "the cables to and from its spine";
 }
 
-// The same holds for messages that fit into their window, and for a slow cable.
-TEST(FluidFaultsTest, SmallMessagesGoOnAfterAFault) {
+// As above, with messages that fit into their window, and with a slow cable.
+TEST(FluidFaultsTest, SmallMessagesContinueAfterAFault) {
   Topology topology = RailFabric(2, 1, 1, 2, FabricShape());
   std::vector<Order> orders;
   for (int i = 0; i < 100; ++i) orders.push_back(Transfer(0, 1, 4096 * 10));
@@ -62,7 +62,7 @@ TEST(FluidFaultsTest, SmallMessagesGoOnAfterAFault) {
                        Fault{Time::Us(60), Fault::Kind::kRate, true, {cable}, {}, 0}};
     const int64_t slowly = Delivered(RunFluid(topology, orders), orders, 99);
     if (slowly != alone) {
-      EXPECT_NEAR(slowly, alone + 30'000'000, 1'000'000) << "in 40 us it moves what else takes 10";
+      EXPECT_NEAR(slowly, alone + 30'000'000, 1'000'000) << "for 40 us at a quarter of the rate";
       ++slow;
     }
     topology.faults = {Fault{Time::Us(20), Fault::Kind::kDown, false, {cable}, {}, 0}};
@@ -70,7 +70,7 @@ TEST(FluidFaultsTest, SmallMessagesGoOnAfterAFault) {
     if (!TryFluid(topology, orders, &out).ok()) continue;  // the only cable of a host
     const int64_t there = Delivered(out, orders, 99);
     if (there == alone) continue;
-    EXPECT_NEAR(there, alone + 40'000'000, 1'000'000) << "it stands still until switches know";
+    EXPECT_NEAR(there, alone + 40'000'000, 1'000'000) << "messages stop until switches reroute";
     ++moved;
   }
   EXPECT_EQ(moved, 2);
@@ -78,7 +78,7 @@ TEST(FluidFaultsTest, SmallMessagesGoOnAfterAFault) {
 }
 
 // Two switches; each NIC has a cable to each switch.
-TEST(FluidFaultsTest, FlowsGoOnInTheOtherPlane) {
+TEST(FluidFaultsTest, FlowsContinueInTheOtherPlane) {
   const FabricShape shape;
   Topology topology = Hosts(2, 1, shape);
   for (int plane = 0; plane < 2; ++plane) {
@@ -93,14 +93,14 @@ TEST(FluidFaultsTest, FlowsGoOnInTheOtherPlane) {
     topology.faults = {Fault{Time::Us(20), Fault::Kind::kDown, false, {cable}, {}, 0}};
     const int64_t there = Delivered(RunFluid(topology, orders), orders, 0);
     if (there == alone) continue;  // this cable belongs to the other plane
-    EXPECT_EQ(there, alone + 40'000'000) << "it stands still until hosts and switches know";
+    EXPECT_EQ(there, alone + 40'000'000) << "the message stops until hosts and switches reroute";
     ++moved;
   }
-  EXPECT_EQ(moved, 2) << "to its switch and from there";
+  EXPECT_EQ(moved, 2) << "the cables to and from its switch";
 }
 
 // The routes change at the moment at which the cable fails, and no other route exists.
-TEST(FluidFaultsTest, SwitchesThatKnowAtOnceDoNotMendACable) {
+TEST(FluidFaultsTest, ImmediateReroutingDoesNotRepairTheOnlyCable) {
   Topology topology = RailFabric(2, 1, 1, 1, FabricShape());
   topology.transport.attributes = {{"FaultInjector::RerouteTime", "0 ps"}};
   const std::vector<Order> orders = {Transfer(0, 1, 4096 * 1000)};
@@ -127,7 +127,7 @@ TEST(FluidFaultsTest, AClearToSendWaitsForItsCable) {
   EXPECT_FALSE(TryFluid(topology, orders, &out).ok());
 }
 
-TEST(FluidFaultsTest, ASlowCableSlowsWhatCrossesIt) {
+TEST(FluidFaultsTest, ASlowCableSlowsItsMessages) {
   Topology topology = Star(2, FabricShape());
   topology.faults = {Fault{Time::Us(20),
                            Fault::Kind::kRate,
@@ -139,12 +139,12 @@ TEST(FluidFaultsTest, ASlowCableSlowsWhatCrossesIt) {
   const std::vector<Order> orders = {Transfer(0, 1, 4096 * 1000)};
   const int64_t full = 1000 * kFullFrame + kFullFrame + 2 * kDelay;
   EXPECT_EQ(Delivered(RunFluid(topology, orders), orders, 0), full + 30'000'000)
-      << "in 40 us it moves what else takes 10";
+      << "for 40 us at a quarter of the rate";
 }
 
 // For random failures and recoveries, every message arrives, or the error names a message that
 // waits.
-TEST(FluidFaultsTest, RandomFaultsLoseNothing) {
+TEST(FluidFaultsTest, NoMessageIsLostUnderRandomFaults) {
   int ended = 0;
   for (uint64_t seed = 0; seed < 200; ++seed) {
     Topology topology = RandomFabric(seed, FabricShape());
@@ -171,8 +171,7 @@ TEST(FluidFaultsTest, RandomFaultsLoseNothing) {
     Outcome out;
     const Status status = TryFluid(topology, orders, &out);
     if (!status.ok()) {
-      EXPECT_THAT(status.error().message(),
-                  testing::EndsWith("waits for a cable that is down and does not come back"));
+      EXPECT_THAT(status.error().message(), testing::EndsWith("waits for a cable that stays down"));
       continue;
     }
     ++ended;

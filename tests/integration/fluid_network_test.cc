@@ -24,7 +24,7 @@ void ExpectSame(const Topology& topology, const std::vector<Order>& orders) {
   }
 }
 
-TEST(FluidNetworkTest, AMessageAloneIsThatOfThePacketNetwork) {
+TEST(FluidNetworkTest, ALoneMessageTakesThePacketNetworksTime) {
   FabricShape shape;
   shape.switch_latency = Time::Ns(250);
   shape.nic_latency = Time::Ns(700);
@@ -48,7 +48,7 @@ TEST(FluidNetworkTest, MessagesOfAQueuePairFollowEachOther) {
              {Transfer(0, 1, 4096 * 100), Transfer(0, 1, 4096 * 10), Transfer(0, 1, 4096 * 50)});
 }
 
-TEST(FluidNetworkTest, SeveralQueuePairsAConnection) {
+TEST(FluidNetworkTest, AConnectionHasSeveralQueuePairs) {
   for (const char* split : {"0", "1"}) {
     Topology topology = Chain(2, FabricShape());
     topology.nccl_settings = {{"NCCL_IB_QPS_PER_CONNECTION", "4"},
@@ -83,9 +83,9 @@ TEST(FluidNetworkTest, IncastSharesTheLastLink) {
 }
 
 // Two hosts send messages that fit into their windows to a third host. Each message has its own
-// queue pair and starts a little after the message before. The NICs send the messages at once, and
-// the messages arrive in the order in which they reached the switch, not all at the end.
-TEST(FluidNetworkTest, WhatFitsIntoItsWindowWaitsInTurn) {
+// queue pair and starts a little after the previous one. The NICs send the messages at once. The
+// messages arrive in the order in which they reached the switch, not all at the end.
+TEST(FluidNetworkTest, MessagesWithinTheirWindowsArriveInOrderOfQueuing) {
   FabricShape shape;
   shape.switch_latency = Time::Ns(250);
   const Topology topology = Star(3, shape);
@@ -102,9 +102,9 @@ TEST(FluidNetworkTest, WhatFitsIntoItsWindowWaitsInTurn) {
   EXPECT_EQ(behind, 38 * 16 * kFullFrame) << "the switch's port was never idle";
 }
 
-// Each small message has a share of its own beside a larger message. This is too early: in a switch
-// ten small messages together arrive at the rate of one NIC, as the larger message does.
-TEST(FluidNetworkTest, WhatFitsIntoItsWindowSharesWithWhatDoesNot) {
+// Each small message gets a share equal to that of the large message, and so arrives too early. In
+// a switch, ten small messages of one NIC together get the share of the large message.
+TEST(FluidNetworkTest, SmallMessagesShareWithALargeOne) {
   const Topology topology = Star(3, FabricShape());
   std::vector<Order> orders = {Transfer(1, 0, 4096 * 1000)};
   for (int i = 0; i < 10; ++i) {
@@ -135,9 +135,9 @@ TEST(FluidNetworkTest, StreamsOfSmallMessagesShareALink) {
   }
 }
 
-// A small message shares because of an earlier large message. It does not wait for the end of a
-// stream of small messages that began later.
-TEST(FluidNetworkTest, NobodyWaitsForAStreamToEnd) {
+// A small message shares its path because of an earlier large message. It does not wait for the end
+// of a stream of small messages that began later.
+TEST(FluidNetworkTest, ASharingMessageDoesNotWaitForALaterStream) {
   const Topology topology = Star(5, FabricShape());
   std::vector<Order> orders = {Transfer(1, 0, 4096 * 100)};
   for (const HostId from : {2, 3, 4}) {
@@ -154,7 +154,7 @@ TEST(FluidNetworkTest, NobodyWaitsForAStreamToEnd) {
 }
 
 // Flows that bypass fair sharing can leave almost no bandwidth to the sharing flows for a while.
-TEST(FluidNetworkTest, ALargeMessageOutlivesThoseAhead) {
+TEST(FluidNetworkTest, ALargeMessageEndsAfterEarlierSmallOnes) {
   std::vector<Order> orders;
   for (uint32_t i = 1; i <= 3; ++i) orders.push_back(Transfer(1, 0, 4096 * 20, Time::Us(1), i));
   orders.push_back(Transfer(2, 0, 4096 * 1000, Time::Ns(1100)));
@@ -191,7 +191,7 @@ TEST(FluidNetworkTest, ParkingLot) {
 // Queue pairs collide on the same links as in the packet network, because equal hashes select equal
 // routes. Windows give flows that wait at two links less than the max-min fair share, so single
 // flows differ.
-TEST(FluidNetworkTest, APermutationOverAFatTreeCollidesAlike) {
+TEST(FluidNetworkTest, FlowsCollideOnTheSameLinksAsPackets) {
   Topology topology = FatTree(8, FabricShape());
   topology.transport.attributes = {{"RdmaTransport::AckPriority", "5"}};
   std::vector<Order> orders;
@@ -213,7 +213,7 @@ TEST(FluidNetworkTest, APermutationOverAFatTreeCollidesAlike) {
   EXPECT_LT(difference / static_cast<double>(orders.size()), 0.10);
 }
 
-TEST(FluidNetworkTest, SprayFillsEveryWay) {
+TEST(FluidNetworkTest, SprayFillsEveryPath) {
   Topology topology = RailFabric(16, 1, 8, 8, FabricShape());
   topology.fabric.routing = "spray";
   std::vector<Order> orders;
@@ -225,8 +225,8 @@ TEST(FluidNetworkTest, SprayFillsEveryWay) {
 }
 
 // On average the last message is within one per cent. Single messages are early where small
-// messages share with large messages (WhatFitsIntoItsWindowSharesWithWhatDoesNot).
-TEST(FluidNetworkTest, RandomMessagesAreDoneAboutWhenPacketsAre) {
+// messages share with large messages (SmallMessagesShareWithALargeOne).
+TEST(FluidNetworkTest, RandomMessagesEndNearTheirPacketTimes) {
   constexpr int kSeeds = 40, kMessages = 200;
   double early = 0, apart = 0;
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
@@ -252,7 +252,7 @@ TEST(FluidNetworkTest, RandomMessagesAreDoneAboutWhenPacketsAre) {
   EXPECT_LT(std::abs(early) / (kSeeds * kMessages), 0.25);
 }
 
-TEST(FluidNetworkTest, ThreadsDoNotShow) {
+TEST(FluidNetworkTest, NumberOfThreadsDoesNotMatter) {
   const Topology topology = RandomFabric(3, FabricShape());
   std::vector<Order> orders;
   for (int i = 0; i < 300; ++i) {
@@ -274,7 +274,7 @@ std::string WhyNot(const Topology& topology, const NetworkOptions& options) {
   return network.ok() ? "" : network.error().message();
 }
 
-TEST(FluidNetworkTest, SaysWhatItCannot) {
+TEST(FluidNetworkTest, RefusesUnsupportedOptions) {
   Topology topology = TwoHosts(FabricShape());
   NetworkOptions log;
   log.log_interval = Time::Us(10);
@@ -286,7 +286,7 @@ TEST(FluidNetworkTest, SaysWhatItCannot) {
   topology.faults.clear();
   topology.transport.attributes = {{"RdmaTransport::WindowBdp", "wide"}};
   EXPECT_EQ(WhyNot(topology, {}),
-            "attribute 'RdmaTransport::WindowBdp' is 'wide', which is not a number");
+            "attribute 'RdmaTransport::WindowBdp' is 'wide'; it must be a number, from 0 to 1000000");
 }
 
 }  // namespace

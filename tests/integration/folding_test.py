@@ -59,7 +59,7 @@ class Folding(unittest.TestCase):
         ranks = [line for line in lines[1:] if line.rsplit(": ", 1)[0] not in counters]
         return int(iteration), {name: int(value) for name, value in counters.items()}, ranks
 
-    def test_folded_runs_say_what_whole_ones_say(self):
+    def test_folded_runs_are_near_whole_ones(self):
         for name, case in CASES.items():
             with self.subTest(name):
                 run = self.prepared(case)
@@ -67,20 +67,20 @@ class Folding(unittest.TestCase):
                 exact, _, ranks_exactly = self.replayed(run, "exact")
                 self.assertEqual((exact, ranks_exactly), (whole, ranks))
                 relaxed, counted_relaxed, _ = self.replayed(run, "relaxed")
-                # Trees over all ranks (the gradients' norm) make two kinds of eight hosts.
+                # Trees over all ranks (the gradients' norm) divide the eight hosts into two equivalence classes.
                 self.assertNotIn("hosts replayed", counted)
                 self.assertEqual(counted_relaxed["hosts replayed"], 2)
                 self.assertLess(abs(relaxed / whole - 1), 0.0005)
                 for counter in ("messages", "message bytes"):
                     self.assertLess(abs(counted_relaxed[counter] / counted[counter] - 1), 0.005)
-                # One rail, one leaf: flows meet at NICs alone.
+                # One rail, one leaf: flows meet at NICs only.
                 whole, _, _ = self.replayed(run, "off", "fluid")
                 relaxed, counted_relaxed, _ = self.replayed(run, "relaxed", "fluid")
                 self.assertEqual(counted_relaxed["hosts replayed"], 2)
                 if name != "experts across hosts":
                     self.assertLess(abs(relaxed / whole - 1), 0.001)
                     continue
-                # When all hosts send to all, the order at a NIC decides much; both orders are equally near to packets.
+                # In an all-to-all the order at a NIC matters; both orders are equally near to the packet network.
                 packets, _, _ = self.replayed(run, "off", "packet")
                 for fluid in (whole, relaxed):
                     self.assertLess(abs(fluid / packets - 1), 0.0125)

@@ -53,7 +53,7 @@ class NcclRecord(unittest.TestCase):
     def expect_error(self, message, result):
         self.assertEqual((result[0], result[2]), (1, message), result)
         left = [p.name for p in self.folder.iterdir() if p.name != "id"]
-        self.assertEqual(left, [], "something was left behind")
+        self.assertEqual(left, [], "temporary files remain")
 
     def test_a_layout_of_64_ranks_is_recorded_and_replayed(self):
         status, stdout, stderr = self.layout(H100)
@@ -100,7 +100,7 @@ class NcclRecord(unittest.TestCase):
             self.assertEqual(sum(row["uses"] for row in rows if row["collective"] == "send-recv"), 3)
             shutil.rmtree(self.out)
 
-    def test_what_was_recorded_can_be_played_again(self):
+    def test_a_recording_can_be_recorded_again(self):
         again = self.folder / "again"
         for program in [(built / "groups", self.folder / "id"), (built / "layout", self.folder / "id"), (built / "one_process",)]:
             gpus = 8 if len(program) == 1 else 1
@@ -110,7 +110,7 @@ class NcclRecord(unittest.TestCase):
             self.assertEqual(self.tool("workload-gen", "diff", self.out, again), (0, "", ""))
             shutil.rmtree(self.out)
 
-    def test_registered_buffers_are_known(self):
+    def test_registered_buffers_are_recorded(self):
         options = ["--gpus-per-process", 8, "--ranks", 8]
         status, _, stderr = self.record(H100, built / "buffers", options=options)
         self.assertEqual(status, 0, stderr)
@@ -153,24 +153,24 @@ class NcclRecord(unittest.TestCase):
         self.assertEqual(self.record(A100, *program, options=options), (0, "", "nccl-record: up to date\n"))
         self.assertIn("recorded", self.record(A100, *program, "other", options=options)[2])
 
-    def test_calls_that_do_not_fit_together(self):
+    def test_mismatched_calls_are_reported(self):
         world = "error: communicator of ranks 0, 1, 2, 3, ...: "
         hang = "; NCCL would hang or mix up data\n"
         self.expect_error(world + "collective 1: rank 3 calls all-reduce of 100 float32 (sum), rank 0 calls all-reduce of "
                           "1048576 float32 (sum)" + hang, self.layout(A100, "count"))
-        self.expect_error(world + "collective 1: rank 3 makes no further one, rank 0 calls all-reduce of 1024 float32 "
+        self.expect_error(world + "collective 1: rank 3 makes no further collective, rank 0 calls all-reduce of 1024 float32 "
                           "(max)" + hang, self.layout(A100, "missing"))
         self.expect_error(world + "message 1 from rank 3 to rank 4: rank 3 sends 4096 float32, rank 4 does not receive "
                           "it" + hang, self.layout(A100, "send"))
         self.expect_error(world + "all-reduce of 1152921504606846976 float32 (max): the buffer's size overflows\n",
                           self.layout(A100, "overflow"))
 
-    def test_ranks_that_do_not_come(self):
-        self.expect_error("error: all processes have waited 2 s for ranks that do not come; NCCL would hang here\n"
-                          "  ncclCommSplit: 7 of 8 ranks are there; 1 has not come: 3\n",
+    def test_missing_ranks_are_reported(self):
+        self.expect_error("error: all processes have waited 2 s for ranks that do not arrive; NCCL would hang here\n"
+                          "  ncclCommSplit: 7 of 8 ranks have arrived; 1 has not: 3\n",
                           self.layout(A100, "split", options=["--patience", 2]))
 
-    def test_processes_that_fail(self):
+    def test_failing_processes_are_reported(self):
         self.expect_error("error: process 3 was killed by signal 6 (Aborted)\n", self.layout(A100, "crash"))
         script = "test $RANK != 2 || { echo out of luck >&2; exit 7; }"
         self.expect_error("[2] out of luck\nerror: process 2 ended with status 7; the end of its stderr:\nout of luck\n",
@@ -187,14 +187,14 @@ class NcclRecord(unittest.TestCase):
         self.assertEqual((status, stderr), (2, "nccl-record: error: -o RUN is required\nnccl-record: see nccl-record "
                                                "--help\n"))
 
-    def test_without_the_launcher_the_program_is_told(self):
+    def test_a_program_without_the_launcher_gets_an_error(self):
         done = subprocess.run([built / "one_process"], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               env={"LD_LIBRARY_PATH": str(DROP_IN / "lib")}, timeout=60)
         self.assertEqual(done.returncode, 1)
         self.assertIn("libcudart: no device: this libnccl.so.2 records what a program calls: start the program with "
                       "nccl-record\n", done.stderr)
 
-    def test_every_function_of_nccl_h_is_there(self):
+    def test_every_function_of_nccl_h_is_exported(self):
         declared = set(re.findall(r"\bp?nccl[A-Z]\w+(?=\()", (DROP_IN / "include/nccl.h").read_text()))
         listing = subprocess.run(["nm", "-D", "--defined-only", DROP_IN / "lib/libnccl.so.2"], text=True, check=True,
                                  stdout=subprocess.PIPE).stdout

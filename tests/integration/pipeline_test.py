@@ -20,8 +20,8 @@ SMALL = ["--set", "model.layers=4", "--set", "cluster.hosts=2", "--set", "traini
 STAGES = ["workload-gen", "simccl", "compute-sim", "exec-engine", "report"]
 # Root can write everywhere unless it drops this capability.
 MORTAL = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
-ARTEFACTS = ["1-workload/class-0.et", "1-workload/manifest.pb", "2-flows.pb", "3-times.pb", "4-timeline.pb",
-             "critical-path.csv", "report.html", "summary.json", "summary.txt", "trace.json.gz"]
+ARTEFACTS = ["1-workload/class-0.et", "1-workload/manifest.pb", "1-workload/topology.pb", "2-flows.pb",
+             "3-times.pb", "4-timeline.pb", "critical-path.csv", "report.html", "summary.json", "summary.txt", "trace.json.gz"]
 
 
 def artefacts(run):
@@ -53,7 +53,7 @@ class Pipeline(unittest.TestCase):
     @staticmethod
     def command(stage, run, *more):
         inputs = [MODEL, CLUSTER, "-o", run, *SMALL] if stage == "workload-gen" else [run]
-        # Two threads on two busy cores wait for each other most of the time: one, unless a test says otherwise.
+        # One thread unless a test says otherwise: two threads on two busy cores mostly wait for each other.
         if stage == "exec-engine" and "--threads" not in more:
             more += ("--threads", "1")
         return [BIN / stage, *inputs, *more]
@@ -75,7 +75,7 @@ class Pipeline(unittest.TestCase):
     def test_the_run_directory_is_complete(self):
         self.assertEqual(list(artefacts(self.good)), ARTEFACTS)
 
-    def test_no_stage_is_run_twice(self):
+    def test_unchanged_stages_are_not_repeated(self):
         before = {path: path.stat().st_mtime_ns for path in self.good.rglob("*")}
         for stage in STAGES:
             done = self.run_stage(stage, self.good, "--if-changed", check=True)
@@ -84,7 +84,7 @@ class Pipeline(unittest.TestCase):
             self.assertEqual((done.stdout, done.stderr), (shown, f"{stage}: up to date\n"))
         self.assertEqual({path: path.stat().st_mtime_ns for path in self.good.rglob("*")}, before)
 
-    def test_another_network_concerns_the_last_two_stages(self):
+    def test_another_network_repeats_the_last_two_stages_only(self):
         for stage in STAGES:  # a copied run directory has no stamps of an earlier run
             self.run_stage(stage, self.run_dir, check=True)
         ran = []
@@ -106,12 +106,13 @@ class Pipeline(unittest.TestCase):
         self.assertEqual(list(got), list(wanted))
         self.assertEqual([name for name in wanted if wanted[name] != got[name]], [])
 
-    # --- what lies in the run directory ---------------------------------------------------------
+    # --- artefacts in the run directory ---------------------------------------------------------
 
-    def test_a_missing_neighbour(self):
+    def test_a_missing_artefact_is_refused(self):
         for file, stage, what, maker in [
             ("1-workload/manifest.pb", "simccl", "workload manifest", "workload-gen"),
             ("1-workload/manifest.pb", "compute-sim", "workload manifest", "workload-gen"),
+            ("1-workload/topology.pb", "compute-sim", "topology", "workload-gen"),
             ("2-flows.pb", "exec-engine", "flow plan", "simccl"),
             ("4-timeline.pb", "report", "timeline", "exec-engine"),
         ]:
@@ -122,7 +123,7 @@ class Pipeline(unittest.TestCase):
                 self.expect_error(stage, f"{path}: error: there is no {what} yet; run {maker} first\n")
                 path.write_bytes(content)
 
-    def test_a_stale_neighbour(self):
+    def test_a_stale_artefact_is_refused(self):
         self.run_stage("workload-gen", self.run_dir, "--set", "model.layers=8", check=True)
         stale = "error: stale: it was made from another 1-workload/manifest.pb; run"
         self.expect_error("exec-engine", f"{self.run_dir}/2-flows.pb: {stale} simccl again\n")
@@ -131,9 +132,10 @@ class Pipeline(unittest.TestCase):
         self.run_stage("compute-sim", self.run_dir, check=True)
         self.expect_error("report", f"{self.run_dir}/4-timeline.pb: {stale} exec-engine again\n")
 
-    def test_a_damaged_neighbour(self):
+    def test_a_damaged_artefact_is_refused(self):
         for file, stage, what, maker in [
             ("1-workload/manifest.pb", "simccl", "workload manifest", "workload-gen"),
+            ("1-workload/topology.pb", "compute-sim", "topology", "workload-gen"),
             ("2-flows.pb", "exec-engine", "flow plan", "simccl"),
             ("4-timeline.pb", "report", "timeline", "exec-engine"),
         ]:
@@ -148,7 +150,7 @@ class Pipeline(unittest.TestCase):
                         stage, f"{path}: error: this is not a {what}, or it is damaged; run {maker} again\n")
             path.write_bytes(content)
 
-    def test_a_trace_of_another_workload(self):
+    def test_a_trace_of_another_workload_is_refused(self):
         trace = self.run_dir / "1-workload/class-0.et"
         trace.write_bytes(trace.read_bytes()[:-7])
         self.expect_error("exec-engine", f"{trace}: error: this is not the trace the manifest was written with; "

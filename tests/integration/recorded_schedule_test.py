@@ -1,5 +1,5 @@
-"""Generated schedules, played through NCCL's own interface (nccl-record --schedule): what is recorded is the workload that was
-generated, byte for byte. A wrong call fails as on a cluster; the message names the rank and the op."""
+"""Generated schedules, played through NCCL's own interface (nccl-record --schedule): the recording equals the generated
+workload, byte for byte. A wrong call fails as on a cluster; the message names the rank and the op."""
 
 import filecmp
 import json
@@ -34,7 +34,7 @@ class Recorded(Graphs):
 
 
 class Schedules(Recorded):
-    def test_what_is_recorded_is_what_was_generated(self):
+    def test_the_recording_equals_the_generated_workload(self):
         for model, cluster, *settings in [
                 THREE_WAYS,
                 ("gpt-175b", "dgx-a100-80g-8", "training.global_batch=16"),
@@ -50,7 +50,7 @@ class Schedules(Recorded):
             with self.subTest(model=model, settings=settings):
                 self.assert_same(self.generate(model, model, cluster, *settings), "-q")
 
-    def test_buffers_that_nccl_was_told_of(self):
+    def test_registered_buffers_are_recorded_as_registered(self):
         plain = self.generate("plain", *THREE_WAYS)
         for kind in ("registered", "symmetric"):
             run = self.generate(kind, *THREE_WAYS, f"training.gradient_buffers={kind}")
@@ -62,7 +62,7 @@ class Schedules(Recorded):
         self.assertRegex(self.assert_same(run), r"^nccl-record: gpt-22b: .*\nnccl-record: taken from the schedule, since they bypass "
                                                 r"NCCL: \d+ calls in userbuffers\n$")
 
-    def test_it_is_replayed_as_what_was_generated(self):
+    def test_the_recording_has_the_same_timeline(self):
         run = self.generate("run", *THREE_WAYS)
         stderr = self.assert_same(run)
         self.assertRegex(stderr, r"^nccl-record: gpt-22b: TP2 PP2 DP2, .*, 8 ranks in 2 classes, \d+ calls in \d+ communicators\n$")
@@ -79,7 +79,7 @@ class Schedules(Recorded):
         self.assert_same(run, "--gpus-per-process", "8")
         self.assert_same(run, "--gpus-per-process", "3")
 
-    def test_what_was_recorded_or_imported_is_a_schedule_too(self):
+    def test_recorded_and_imported_workloads_are_schedules(self):
         goal = self.folder / "ring.goal"
         ranks = range(4)
         goal.write_text("num_ranks 4\n" + "".join(
@@ -92,7 +92,7 @@ class Schedules(Recorded):
         (self.folder / "recorded").rename(again)
         self.assert_same(again)
 
-    def test_what_is_refused(self):
+    def test_wrong_usage_and_if_changed(self):
         run = self.generate("run", *THREE_WAYS)
         see = "nccl-record: see nccl-record --help\n"
         self.assertEqual(self.tool("nccl-record", "--schedule", run, "-o", run),
@@ -150,7 +150,7 @@ class Mistakes(Recorded):
     def test_a_member_that_is_missing(self):
         def left_out(edited, nodes):
             edited.leave_out(self.nth(nodes, COLL, "world.", list(range(8)), -1))
-        self.assertRegex(self.mistake(6, left_out), WORLD + r"collective \d+: rank 6 makes no further one, rank 0 calls all-reduce of "
+        self.assertRegex(self.mistake(6, left_out), WORLD + r"collective \d+: rank 6 makes no further collective, rank 0 calls all-reduce of "
                          r"\d+ \w+ \(\w+\) in op \d+ of class 0 \(world\.all-reduce, optimizer\)" + HANG)
 
     def test_a_receive_without_a_send(self):
@@ -165,11 +165,11 @@ class Mistakes(Recorded):
         self.assertRegex(self.mistake(1, unreceived), r"communicator of ranks 1, 5: message \d+ from rank 5 to rank 1: rank 5 sends \d+ "
                          r"int8 in op \d+ of class 2 \(pp-prev\.send.*\), rank 1 does not receive it" + HANG)
 
-    def test_a_rank_that_does_not_come(self):
+    def test_a_missing_rank_is_named(self):
         run = self.generate("run", *THREE_WAYS)
         self.assertEqual(self.record(run, "--ranks", "7", "--patience", "2"),
-                         (1, "", "error: all processes have waited 2 s for ranks that do not come; NCCL would hang here\n"
-                                 "  ncclCommInitRank: 7 of 8 ranks are there; 1 has not come: 7\n"))
+                         (1, "", "error: all processes have waited 2 s for ranks that do not arrive; NCCL would hang here\n"
+                                 "  ncclCommInitRank: 7 of 8 ranks have arrived; 1 has not: 7\n"))
 
 
 if __name__ == "__main__":

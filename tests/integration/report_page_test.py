@@ -17,8 +17,8 @@ import zlib
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = KEEP = None  # from the command line
 BROWSER = next(filter(None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])), None)
-WIDTH, HEIGHT, SCALE = 1280, 4600, 0.5  # of the picture: half as large is enough to see colours
-# Goes into a copy of the page, which itself has no script. Finds text that leaves the page or lies over other text.
+WIDTH, HEIGHT, SCALE = 1280, 4600, 0.5  # of the picture; half the size is enough to see colors
+# Inserted into a copy of the page, which has no script. Finds text that overflows the page or other text.
 MEASURE = r"""<script>
 const faults = [], page = document.documentElement.clientWidth;
 for (const picture of document.querySelectorAll("svg")) {
@@ -109,7 +109,7 @@ class Page(unittest.TestCase):
         cls.folder.mkdir(exist_ok=True)
         run, other = cls.folder / "run", cls.folder / "other"
         make_run(run, SMALL)
-        make_run(other, {**SMALL, "parallel.tensor": 4})  # most calls are then in one of the two runs alone
+        make_run(other, {**SMALL, "parallel.tensor": 4})  # so most calls occur in one of the two runs only
         subprocess.run([BIN / "exec-engine", "what-if", run, "-q"], check=True, timeout=300)
         subprocess.run([BIN / "report", run, "--compare", other, "-q"], check=True, timeout=300)
         cls.page = run / "report.html"
@@ -119,7 +119,7 @@ class Page(unittest.TestCase):
         cls.dom = browse("--dump-dom", cls.page.as_uri(), folder=cls.folder)
         cls.width, cls.size, cls.rows = read_png(cls.picture)
 
-    def test_the_browser_understands_the_page_as_it_was_written(self):
+    def test_the_browser_repairs_no_element_of_the_page(self):
         """The browser's tree has the elements of the file, so the browser repaired nothing."""
         text = self.page.read_text()
         for tag in ["h2", "h3", "table", "tr", "td", "svg", "path", "rect", "text", "title"]:
@@ -132,7 +132,7 @@ class Page(unittest.TestCase):
         self.assertEqual(re.findall("<h3>(.*?)</h3>", self.dom),
                          ["Scale-up links of GPUs", "NICs", "The busiest cables"])
 
-    def test_what_only_one_run_has_is_none_in_the_other(self):
+    def test_calls_of_one_run_only_have_no_counterpart(self):
         comparison = self.dom[self.dom.index("<h2>Compared with another run"):]
         rows = re.findall(r'<tr><td>(tp all-reduce [^<]*)</td><td class="n">(.*?)</td><td class="n">(.*?)</td><td class="n">(.*?)</td>',
                           comparison)
@@ -157,7 +157,7 @@ class Page(unittest.TestCase):
                              ("pipeline communication", "d1495b"), ("a link up to 12.5 %", "fff3c4")]:
             self.assertGreater(seen.get(colour, 0), 100, what)
 
-    def test_no_text_leaves_the_page_or_lies_over_other_text(self):
+    def test_no_text_overflows_the_page_or_other_text(self):
         self.assertEqual(faults_of(self.page, self.folder), [])
 
 

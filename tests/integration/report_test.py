@@ -55,7 +55,7 @@ class Report(unittest.TestCase):
     def summary(self):
         return json.loads((self.run_folder / "summary.json").read_text())
 
-    def test_prints_the_summary_and_says_what_it_wrote(self):
+    def test_prints_the_summary_and_the_names_of_its_files(self):
         status, stdout, stderr = self.report("run")
         self.assertEqual((status, stderr),
                          (0, "report: run: summary.json, critical-path.csv, report.html, trace.json.gz of 8 of 8 ranks\n"))
@@ -99,7 +99,7 @@ class Report(unittest.TestCase):
                               stderr=subprocess.PIPE, timeout=120)
         return done.returncode, done.stdout, done.stderr
 
-    def test_what_if_is_asked_by_replay_and_shown(self):
+    def test_what_if_answers_are_replayed_and_reported(self):
         status, asked, _ = self.tool("exec-engine", "what-if", "run", "--only", "compute,nic")
         self.assertEqual(status, 0)
         self.assertRegex(asked, r"^iteration 1\.4\d+ s over the analytical network; 10 % better:\n"
@@ -110,13 +110,13 @@ class Report(unittest.TestCase):
         what_if = self.summary()["what_if"]
         self.assertEqual(what_if["iteration_time_s"], self.summary()["iteration_time_s"])
         compute = what_if["answers"][0]["iteration_time_s"]
-        # No more than the compute time of the rank that computes longest goes.
+        # The saved time is limited by the compute time of the rank that computes longest.
         saved = what_if["iteration_time_s"] - compute
         self.assertTrue(0 < saved <= self.summary()["time"]["compute"]["max_s"] * (1 - 1 / 1.1) + 1e-9)
         self.assertEqual(self.tool("exec-engine", "run", "--network", "fluid", "-q"), (0, "", ""))
         self.assertFalse((self.run_folder / "4-what-if.pb").exists(), "of another timeline")
 
-    def test_what_if_of_wrong_usage(self):
+    def test_what_if_refuses_wrong_usage(self):
         self.assertEqual(self.tool("exec-engine", "what-if", "run", "--better", "0"),
                          (2, "", "exec-engine: error: --better '0' is not a percentage above 0 and at most "
                                  "1000\nexec-engine: see exec-engine what-if --help\n"))
@@ -161,7 +161,7 @@ class Report(unittest.TestCase):
         self.report("run")
         self.assertEqual([(self.run_folder / name).read_bytes() for name in OUTPUTS], first)
 
-    def test_if_nothing_changed_it_shows_the_same_again(self):
+    def test_if_changed_prints_the_same_summary_again(self):
         shown = self.report("run", "--if-changed")[1]
         self.assertEqual(self.report("run", "--if-changed"), (0, shown, "report: up to date\n"))
 
@@ -173,21 +173,21 @@ class Report(unittest.TestCase):
         self.assertEqual(self.report("run", "-q", "--no-html"), (0, "", ""))
         self.assertFalse((self.run_folder / "report.html").exists())
 
-    def test_a_page_of_before_does_not_stay(self):
+    def test_an_old_page_is_removed(self):
         self.report("run", "-q")
         self.assertTrue((self.run_folder / "report.html").exists())
         self.assertEqual(self.report("run", "-q", "--no-html"), (0, "", ""))
         self.assertFalse((self.run_folder / "report.html").exists())
 
-    def test_a_run_that_is_not_there(self):
+    def test_a_missing_run_is_refused(self):
         self.expect_error("nowhere/1-workload/manifest.pb: error: there is no workload manifest yet; run workload-gen "
                           "first\n", "nowhere")
 
-    def test_a_run_that_is_not_finished(self):
+    def test_an_unfinished_run_is_refused(self):
         (self.run_folder / "4-timeline.pb").unlink()
         self.expect_error("run/4-timeline.pb: error: there is no timeline yet; run exec-engine first\n", "run")
 
-    def test_a_timeline_of_an_older_workload(self):
+    def test_a_timeline_of_an_older_workload_is_refused(self):
         subprocess.run([BIN / "workload-gen", "configs/models/gpt-22b-sp-selective.yaml",
                         "configs/clusters/dgx-a100-80g-1.topo", "-o", self.run_folder, "-q"], cwd=ROOT, check=True)
         self.expect_error("run/2-flows.pb: error: stale: it was made from another 1-workload/manifest.pb; run simccl "
@@ -203,7 +203,7 @@ class Report(unittest.TestCase):
         self.expect_error("report: error: The following argument was not expected: --trace-rank; did you mean "
                           "'--trace-ranks'?\nreport: see report --help\n", "run", "--trace-rank", status=2)
 
-    def test_a_folder_that_cannot_be_written(self):
+    def test_an_output_that_cannot_be_written_is_refused(self):
         (self.run_folder / "trace.json.gz").mkdir()
         status, stdout, stderr = self.report("run")
         self.assertEqual((status, stdout, stderr),

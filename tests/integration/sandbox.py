@@ -1,7 +1,7 @@
 """A small Drydock in a temporary folder: the real commands and set-up scripts with fakes of the programs that they call.
 
-What is replaced stands in FAKES, one shell script each; every call is written to calls.txt. So the tests see what a
-newcomer's machine would be asked to do, in seconds and without a network.
+FAKES holds a shell script for each replaced program. Every call is written to calls.txt, so the tests see in seconds and
+without a network what the commands would do on a new machine.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOOLS = ["workload-gen", "simccl", "compute-sim", "exec-engine", "report"]
 
-# Each fake sees: $box (the folder), and the files a test puts into $box/world to change what it does.
+# Each fake knows $box (the folder). A test puts files into $box/world to change the behavior of a fake.
 FAKES = {
     "dpkg-query": 'for p in "${@:4}"; do grep -qsx "$p" "$box/world/missing" || echo "installed $p"; done',
     "dpkg": ":",

@@ -40,14 +40,14 @@ class Sharded(unittest.TestCase):
         summary = self.run_all("torchtitan-llama-3-8b", "dgx-h100-1")
         embedding, layer = 128256 * 4096, 218112000  # elements
         head = embedding + 4096
-        # Forward: every group; backward: all but the head, which stays gathered. Gradients in fp32.
+        # Every group is gathered in the forward pass, and all except the head in the backward pass. Gradients are fp32.
         self.assertEqual(self.bytes_moved(summary, "dp", "all-gather"), 2 * (2 * (embedding + 32 * layer) + head))
         self.assertEqual(self.bytes_moved(summary, "dp", "reduce-scatter"), 4 * (embedding + 32 * layer + head))
         self.assertTrue(summary["memory"]["fits"])
         self.assertEqual(summary["memory"]["parts"]["parameters_bytes"], 4 * 8030261248 // 8)
         self.assertGreater(summary["hfu"], summary["mfu"])
 
-    def test_each_way_of_fsdp(self):
+    def test_each_variant_of_fsdp(self):
         for settings in (["fsdp.version=1"], ["fsdp.replicas=2"],
                          ["parallel.tensor=2", "parallel.sequence_parallel=true", "parallel.pipeline=2",
                           "fsdp.reshard_after_forward=always"]):
@@ -58,7 +58,7 @@ class Sharded(unittest.TestCase):
     def test_zero_3(self):
         summary = self.run_all("simai-llama-65b-zero-3", "hgx-a100-4nic-8", "model.layers=4", "cluster.hosts=2",
                                "training.global_batch=16")
-        # Reduced once, each parameter; gathered at least in forward and backward, but the norms.
+        # Each parameter is reduced once. All except the norms are gathered at least in the forward and the backward pass.
         parameters = summary["parameters"]
         self.assertEqual(self.bytes_moved(summary, "dp", "reduce-scatter"), 2 * parameters)
         gathered = self.bytes_moved(summary, "dp", "all-gather")

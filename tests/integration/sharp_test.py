@@ -39,7 +39,7 @@ class Sharp(unittest.TestCase):
         rows = measure("-b", "1M", "-e", "256M", "-f", "256", "--network", "analytical")
         for row in rows.values():
             self.assertTrue(row["decision"].startswith("nvls Simple"), row)
-        # Eight NICs a host carry an eighth each, once in each direction; no faster, and not much slower.
+        # Eight NICs of a host carry an eighth each, once in each direction: a lower bound, and nearly the time.
         least = (256 << 20) / 8 / NIC * 1e6
         self.assertGreater(time_us(rows[256 << 20]), least)
         self.assertLess(time_us(rows[256 << 20]), 2 * least)
@@ -49,12 +49,12 @@ class Sharp(unittest.TestCase):
         for network in ("analytical", "fluid", "packet"):
             row = measure("-b", "64M", "-e", "64M", "--group", "0,8,16,24", "--network", network)[size]
             self.assertTrue(row["decision"].startswith("collnet-chain Simple"), row)
-            # A ring over four would take 1.5 times that.
+            # A ring over four hosts would take 1.5 times as long.
             least = size / NIC * 1e6
             self.assertGreater(time_us(row), least)
             self.assertLess(time_us(row), 1.3 * least)
 
-    def test_parts_go_through_the_switches(self):
+    def test_gathers_and_scatters_use_the_switches(self):
         size = 64 << 20
         for collective in ("all_gather", "reduce_scatter"):
             for network in ("analytical", "fluid", "packet"):
@@ -66,7 +66,7 @@ class Sharp(unittest.TestCase):
                 # Inside the host each GPU takes the seven other rails' parts over NVLink beside its own.
                 self.assertLess(time_us(row), 3 * least)
 
-    def test_without_the_setting_nccl_does_not(self):
+    def test_without_the_setting_nccl_ignores_the_switches(self):
         row = measure("-b", "64M", "-e", "64M", "--network", "analytical", "--set", "nccl.settings.NCCL_COLLNET_ENABLE=0")
         self.assertTrue(row[64 << 20]["decision"].startswith("nvls-tree"), row)
 

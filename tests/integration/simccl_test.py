@@ -44,7 +44,7 @@ all-reduce bf16 67.11 MB over 16: ranks 0-15 of dgx-h100-8
 Settings of NCCL: none
 
 NCCL runs nvls-tree with Simple: 16 channels of 20 warps, chunks of 131.1 KB
-Of the 7 that NCCL considers it predicts the least time for nvls-tree with Simple: 339.4 us; the next, ring with \
+Of the 7 choices that NCCL considers, it predicts the least time for nvls-tree with Simple: 339.4 us; the next, ring with \
 LL128, would take 503.8 us (48 % more).
 predicted (us)            LL       LL128      Simple
   tree                4074.0       646.1       688.4
@@ -56,7 +56,7 @@ predicted (us)            LL       LL128      Simple
   pat                      -           -           -  no such kernel
 """)
 
-    def test_what_nccl_built(self):
+    def test_explain_lists_rings_trees_and_connections(self):
         text = self.explain("--cluster", H100, "--group", "0-15", "--collective", "all_reduce", "--size", "64MiB")
         for line in ["  channels 0, 8: 0 7 6 5 4 3 2 1 9 10 11 12 13 14 15 8\n",
                      "  channel 0: 0 (1 2 3 4 5 6 7 | 8 9 10 11 12 13 14 15)\n",
@@ -67,7 +67,7 @@ predicted (us)            LL       LL128      Simple
         self.assertEqual(self.explain("--cluster", H100, "--group", "0-15", "--collective", "all_reduce", "--size", "64MiB",
                                       "-v").count(" to NIC "), 256)
 
-    def test_messages_go_by_pxn(self):
+    def test_messages_use_pxn(self):
         text = self.explain("--cluster", A100, "--collective", "alltoall", "--size", "1MiB")
         self.assertIn("\nNCCL runs messages: 16.38 KB each over 1 channel in chunks of 32.77 KB, protocol LL", text)
         self.assertIn("\n56 connections over the network from the first rank, 49 by PXN (which is on):\n"
@@ -203,7 +203,7 @@ plan,work,flow,source,destination,bytes,channel,step,link,source_nic,destination
                 self.assertEqual((names[flow["room"]]["source"], names[flow["room"]]["destination"]),
                                  (flow["source"], flow["destination"]))
 
-    def test_what_goes_past_nccl(self):
+    def test_userbuffers_bypass_nccl(self):
         words = ["--cluster", A100, "--group", "8-15", "--collective", "all_gather", "--size", "64MiB", "--buffers", "userbuffers"]
         flows = self.flows(*words)
         self.assertEqual({flow["link"] for flow in flows}, {"write"})
@@ -232,7 +232,7 @@ plan,work,flow,source,destination,bytes,channel,step,link,source_nic,destination
         for flow in flows:
             of_work[flow["work"]] += int(flow["bytes"])
         self.assertEqual(of_work, {"0": 2 * 7 << 20, "1": 2 * 7 << 20, "2": 7 * (512 << 10)})
-        # On a channel every work but the first has a dependency.
+        # On a channel every work except the first has a dependency.
         free = collections.Counter((f["source"], f["channel"]) for f in flows if not f["waits_for"])
         self.assertTrue(all(count == 1 for (_, channel), count in free.items() if int(channel) < 2), free)
 
@@ -271,7 +271,7 @@ plan,work,flow,source,destination,bytes,channel,step,link,source_nic,destination
                 if made:
                     operations[rank, made[1]] = made.groups()[1:]
                 else:
-                    self.assertIn((rank, order[2]), operations, "only what stands above may be named")
+                    self.assertIn((rank, order[2]), operations, "an op can only name earlier ops")
                     waits[rank, order[1]].append((rank, order[2]))
         followers, open_ = collections.defaultdict(list), {key: len(waits[key]) for key in operations}
         for key, earlier in waits.items():
@@ -297,15 +297,15 @@ plan,work,flow,source,destination,bytes,channel,step,link,source_nic,destination
                 wanted[int(peer), key[0], tag].append((key, size))
             else:
                 end(key)
-            way = (key[0], int(peer), tag) if kind == "send" else (int(peer), key[0], tag) if kind else None
-            while way and sent[way] and wanted[way]:
-                taker, expected = wanted[way].popleft()
-                self.assertEqual(sent[way].popleft(), expected)
+            path = (key[0], int(peer), tag) if kind == "send" else (int(peer), key[0], tag) if kind else None
+            while path and sent[path] and wanted[path]:
+                taker, expected = wanted[path].popleft()
+                self.assertEqual(sent[path].popleft(), expected)
                 end(taker)
         self.assertEqual(ended, len(operations))
         self.assertFalse(any(sent.values()))
 
-    def test_large_plans_need_no_memory(self):
+    def test_memory_does_not_grow_with_the_plan(self):
         with open("/dev/null", "w") as nothing:
             done = subprocess.run([BIN / "simccl", "expand", *self.RING[:-1], "1GiB", "--stats"], cwd=ROOT, stdout=nothing,
                                   stderr=subprocess.PIPE, text=True, timeout=120)

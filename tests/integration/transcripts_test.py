@@ -2,9 +2,9 @@
 
 Usage: transcripts_test.py BIN
 
-A block of code marked `console` is a transcript: a line "$ command", with its further lines behind "> ", then what the
-command prints. A line "..." stands for any lines, "..." at the end of a line for the rest of it. Commands of a page run in
-order, from the top folder. runs/ is a folder of the test's own, and ./run_pipeline.sh calls the tools without set-up.
+A block of code marked `console` is a transcript: a line "$ command", its continuation lines after "> ", then the command's
+output. A line "..." matches any lines, and "..." at the end of a line matches the rest of the line. Commands of a page run in
+order, from the top folder. runs/ is a separate folder of the test, and ./run_pipeline.sh calls the tools without set-up.
 """
 import os
 import pathlib

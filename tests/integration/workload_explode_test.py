@@ -9,7 +9,7 @@ from workload_graphs import SMALL, Graphs, main
 
 
 class Feeder:
-    """ASTRA-sim's reading of a folder: ready nodes by ascending id, each collective when all ranks of its group are ready."""
+    """Runs a folder as ASTRA-sim does: ready nodes by ascending id, each collective when all ranks of its group are ready."""
 
     def __init__(self, test, prefix, ranks):
         self.groups = {name: members for name, members in json.loads(pathlib.Path(f"{prefix}.json").read_text()).items()}
@@ -81,7 +81,7 @@ class Explode(Graphs):
         self.assert_same_folders(traces, once_more)
         return traces
 
-    def test_back_and_forth_loses_nothing(self):
+    def test_explode_and_merge_restore_the_workload(self):
         for model, cluster, *settings in [("gpt-22b", "dgx-a100-80g-1"), SMALL,
                                           ("llama-3-70b", "dgx-h100-8", "model.layers=20", "training.global_batch=64"),
                                           ("qwen3-30b-a3b", "dgx-h100-8", "training.global_batch=64"),
@@ -97,7 +97,7 @@ class Explode(Graphs):
         self.expect_ok("explode", run, "-o", self.folder / "traces", "--prefix", "gpt", "-q")
         Feeder(self, self.folder / "traces/gpt", 8).play()
 
-    def test_durations_where_they_are_known(self):
+    def test_durations_are_written_where_they_are_known(self):
         run = self.generate("run", *SMALL)
         self.assertEqual(self.tool("compute-sim", run, "-q")[0], 0)
         traces = self.round_trip(run)
@@ -110,19 +110,19 @@ class Explode(Graphs):
         run = self.generate("run", *SMALL, "training.distributed_optimizer=true")
         self.expect_ok("explode", run, "-o", self.folder / "traces", "-q", "--ranks", "3")
         self.assertEqual(sorted(p.name for p in (self.folder / "traces").iterdir()),
-                         ["manifest.pb", "workload.3.et", "workload.json"])
+                         ["manifest.pb", "topology.pb", "workload.3.et", "workload.json"])
         sizes = {n["attr"]["comm_type"]: n["attr"]["comm_size"] for n in decoded(self.folder / "traces/workload.3.et")
                  if n["type"] == COLL and n["attr"]["comm_type"] in (ALL_GATHER, REDUCE_SCATTER)
                  and n["name"].startswith("dp.")}
         # fp32 gradients in full, fp16 parameters as one of two shards.
         self.assertEqual(sizes[REDUCE_SCATTER], 4 * sizes[ALL_GATHER])
 
-    def test_edited_traces_get_classes_of_their_own(self):
+    def test_edited_traces_get_separate_classes(self):
         run = self.generate("run", *SMALL)
         traces = self.folder / "traces"
         self.expect_ok("explode", run, "-o", traces, "-q")
         classes = len(list((run / "1-workload").glob("*.et")))
-        # Rank 5 waits for nothing any more but what stands before it on its stream.
+        # Rank 5 now waits only for earlier ops on its stream.
         path = traces / "workload.5.et"
         data, at, out = path.read_bytes(), 0, b""
         while at < len(data):
@@ -134,12 +134,12 @@ class Explode(Graphs):
         self.assertEqual(stderr, f"workload-gen merge: 8 ranks in {classes + 1} classes\n")
         status, stdout, stderr = self.run_tool("diff", run, self.folder / "merged", "--shown", 1)
         self.assertEqual(status, 1)
-        self.assertRegex(stdout, r"^rank 5: \d+ differences in (\d+) and \1 ops\n  ! op \d+: .* waits for op .* in the one, "
-                                 r"nothing in the other\n  ... and \d+ more\n$")
+        self.assertRegex(stdout, r"^rank 5: \d+ differences in (\d+) and \1 ops\n  ! op \d+: .* waits for op .* in the first, "
+                                 r"nothing in the second\n  ... and \d+ more\n$")
 
     @staticmethod
     def without_dependencies(message):
-        """The message less its data_deps (field 5, packed)."""
+        """The message without its data_deps (field 5, packed)."""
         at, out = 0, b""
         while at < len(message):
             begin, tag = at, message[at]
@@ -148,7 +148,7 @@ class Explode(Graphs):
             out += b"" if tag == 5 << 3 | 2 else message[begin:at]
         return varint(len(out)) + out
 
-    def test_what_contradicts_the_tables_is_said(self):
+    def test_contradictions_with_the_tables_are_reported(self):
         run = self.generate("run", *SMALL)
         traces = self.folder / "traces"
         self.expect_ok("explode", run, "-o", traces, "-q")
@@ -159,7 +159,7 @@ class Explode(Graphs):
         at = whole.index(b"comm_size\x48" + varint(size)) + 10
         path.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1:])
         self.assertEqual(self.run_tool("merge", traces, "-o", self.folder / "m"),
-                         (1, "", f"{path}: error: node {number}: its comm_size is {size ^ 1}, its tables say {size}\n"))
+                         (1, "", f"{path}: error: node {number}: its comm_size is {size ^ 1}, but the tables say {size}\n"))
         path.write_bytes(whole[:-5])
         status, _, stderr = self.run_tool("merge", traces, "-o", self.folder / "m")
         self.assertEqual(status, 1)
@@ -168,7 +168,7 @@ class Explode(Graphs):
         self.assertEqual(self.run_tool("merge", traces, "-o", self.folder / "m"),
                          (1, "", f"{path}: error: the trace of rank 2 is missing; there are 7, up to rank 7\n"))
 
-    def test_where_it_may_write(self):
+    def test_output_folders_that_are_refused(self):
         run = self.generate()
         (self.folder / "full").mkdir()
         (self.folder / "full/notes.txt").touch()

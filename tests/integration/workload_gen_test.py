@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOOL = None  # from the command line
 MODEL = "configs/models/gpt-22b.yaml"
 CLUSTER = "configs/clusters/dgx-a100-80g-1.topo"
-# Root may read everything, unless it gives that up.
+# Root can read everywhere unless it drops this capability.
 MORTAL = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
 
 
@@ -45,14 +45,14 @@ class WorkloadGen(unittest.TestCase):
                                  "working tensors 0.72, nccl 0.15, cuda context 0.60)\n"
                                  "workload-gen: 1 process groups, 1 NCCL communicators created\n")
         names = sorted(p.name for p in (self.out / "1-workload").iterdir())
-        self.assertEqual(names, ["class-0.et", "manifest.pb"])
+        self.assertEqual(names, ["class-0.et", "manifest.pb", "topology.pb"])
 
     def test_two_runs_are_equal_byte_for_byte(self):
         arguments = ["configs/models/llama-3-70b.yaml", "configs/clusters/dgx-h100-8.topo", "-q", "-o"]
         for run in "ab":
             self.assertEqual(self.run_tool(*arguments, self.folder / run), (0, "", ""))
         names = sorted(p.name for p in (self.folder / "a/1-workload").iterdir())
-        self.assertEqual(names, ["class-0.et", "class-1.et", "class-2.et", "class-3.et", "manifest.pb"])
+        self.assertEqual(names, ["class-0.et", "class-1.et", "class-2.et", "class-3.et", "manifest.pb", "topology.pb"])
         same = filecmp.cmpfiles(self.folder / "a/1-workload", self.folder / "b/1-workload", names, shallow=False)
         self.assertEqual(same, (names, [], []))
 
@@ -134,7 +134,7 @@ class WorkloadGen(unittest.TestCase):
         copy.write_text(text.replace(old, new))
         return copy
 
-    def test_what_may_be_wrong_in_a_file(self):
+    def test_errors_in_a_file_are_reported_with_their_place(self):
         for path, old, new, message in [
             (MODEL, "  heads: 64\n", "  heads: 64\n  hiden: 3\n",
              "10:3: error: unknown key 'hiden' in 'model'; did you mean 'hidden'?; valid keys are architecture, name, layers,"),
@@ -152,7 +152,7 @@ class WorkloadGen(unittest.TestCase):
                 self.assertEqual((status, stdout, self.out.exists()), (1, "", False))
                 self.assertTrue(stderr.startswith(f"{copy}:{message}"), stderr)
 
-    def test_what_does_not_fit(self):
+    def test_an_impossible_layout_is_refused(self):
         big, eight = "configs/models/gpt-175b.yaml", "configs/clusters/dgx-a100-80g-8.topo"
         for inputs, settings, message in [
             ([MODEL, CLUSTER], ["parallel.data=2"],
@@ -213,7 +213,7 @@ class WorkloadGen(unittest.TestCase):
             "(model.yaml) and cluster, hosts, fabric, transport, faults, jitter, nccl (cluster.topo)\n"
             "workload-gen: see workload-gen --help\n", MODEL, CLUSTER, "--set", "modle.layers=2", status=2)
 
-    def test_inference_is_said_to_be_out_of_scope(self):
+    def test_inference_is_refused_as_out_of_scope(self):
         self.expect_error("workload-gen: error: --set inference.batch=8: inference is out of scope: Drydock rehearses iterations of "
                           "training\nworkload-gen: see workload-gen --help\n", MODEL, CLUSTER, "--set", "inference.batch=8", status=2)
         self.expect_error("--set training.framework=vllm: error: 'vllm': inference is out of scope: Drydock rehearses iterations of "
@@ -243,7 +243,7 @@ class WorkloadGen(unittest.TestCase):
             self.assertEqual(status, 0, stderr)
             self.assertNotIn("up to date", stderr)
 
-    def test_nothing_is_done_twice(self):
+    def test_if_changed_skips_unchanged_inputs(self):
         self.assertEqual(self.run_tool(MODEL, CLUSTER, "-q", "-o", self.out), (0, "", ""))
         again = self.run_tool(MODEL, CLUSTER, "-o", self.out, "--if-changed")
         self.assertEqual(again, (0, "", "workload-gen: up to date\n"))
@@ -251,7 +251,7 @@ class WorkloadGen(unittest.TestCase):
                                 "training.recompute=none")
         self.assertEqual(changed, (0, "", ""))
 
-    def test_a_nccl_library_that_is_not_one(self):
+    def test_a_file_that_is_not_an_nccl_library_is_refused(self):
         status, stdout, stderr = self.run_tool(MODEL, CLUSTER, "-o", self.out, "-q", "--nccl-library", MODEL)
         self.assertEqual((status, stdout), (1, ""))
         self.assertIn(MODEL, stderr)

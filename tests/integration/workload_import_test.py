@@ -74,7 +74,7 @@ class Import(Graphs):
                   node(4, COLL, deps=[3], comm_type=9, comm_size=0)),
             trace(node(3, COLL, comm_type=ALL_GATHER, comm_size=512, pg_name="7"), node(4, COMP, "cpu", is_cpu_op=True),
                   node(5, COLL, deps=[4], comm_type=9, comm_size=0))))
-        for line in ["1 compute ops state no duration: they take what is longer of num_ops at the GPU's dense rate and tensor_size "
+        for line in ["1 compute ops state no duration: they take the longer of num_ops at the GPU's dense rate and tensor_size "
                      "at its memory bandwidth", "1 ops state no duration, no operations and no bytes: they take no time",
                      "2 barriers are all-reduces of 4 bytes, as PyTorch makes them over NCCL"]:
             self.assertIn(f"warning: {line}\n", stderr)
@@ -120,7 +120,7 @@ class Import(Graphs):
         first, second = self.pair()
         place, t0, t1 = self.folder / "traces", self.folder / "traces/t.0.et", self.folder / "traces/t.1.et"
         for change, message in [
-            (lambda: self.traces(first, second), f"{t0}: error: node 30: nothing says which ranks are in its group '7': there is no "
+            (lambda: self.traces(first, second), f"{t0}: error: node 30: the ranks of its group '7' are unknown: there is no "
                                                  "t.json and no metadata with groups (--groups FILE)\n"),
             (lambda: self.traces(first, second, groups={"8": [0, 1]}), f"{t0}: error: node 30: there is no group '7'\n"),
             (lambda: self.traces(first, second, groups={"7": [0, 2]}),
@@ -128,7 +128,7 @@ class Import(Graphs):
             (lambda: self.traces(first, second, groups={"7": [1]}), f"{t0}: error: node 30: the rank is not in its group '7'\n"),
             (lambda: self.traces(first[:-3], second), f"{t0}: error: node 2, at byte 124, cannot be read: the trace is damaged or cut\n"),
             (lambda: self.traces(first, trace(node(1, COMP, deps=[2]), node(2, COMP, ctrl=[1]))),
-             f"{t1}: error: its nodes wait for each other in a circle: 2, 1\n"),
+             f"{t1}: error: its nodes wait for each other in a cycle: 2, 1\n"),
             (lambda: self.traces(first, trace(node(1, COMP, deps=[5]))),
              f"{t1}: error: node 1 waits for node 5, which does not exist\n"),
             (lambda: self.traces(first, trace(node(1, COMP), node(1, COMP))),
@@ -184,7 +184,7 @@ class Import(Graphs):
                                    "moe -1 500000 ALLTOALL_EP 4194304 500000 ALLTOALL_EP 4194304 500000 ALLREDUCE_DP_EP 4194304 0\n")
         stderr = self.expect_import("simai", path)
         self.assertEqual(stderr,
-            "workload-gen import: warning: line 3: the collective of 'grad_norm' stands in the forward columns and so runs over "
+            "workload-gen import: warning: line 3: the collective of 'grad_norm' is in the forward columns and so runs over "
             "tensor-parallel ranks, as in SimAI; data-parallel ranks are meant\n"
             "workload-gen import: warning: 1 collectives of 0 bytes are left out; the first is 'attention' in line 4\n"
             "workload-gen import: w.txt: imported from a SimAI workload, 8 ranks in 1 classes, 14 ops, 9 submodules, 3 calls; 14 process "

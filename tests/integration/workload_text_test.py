@@ -7,7 +7,7 @@ from workload_graphs import SMALL, Graphs, main
 
 
 class Text(Graphs):
-    def test_dump_is_what_generating_prints(self):
+    def test_dump_equals_the_output_of_generating(self):
         run = self.generate()
         whole = self.expect_ok("dump", run)[0]
         self.assertEqual(whole, self.expect_ok("configs/models/gpt-22b.yaml", "configs/clusters/dgx-a100-80g-1.topo", "--dump", "-q")[0])
@@ -17,7 +17,7 @@ class Text(Graphs):
         self.assertTrue(all(" layer5: " in line for line in lines[1:]) and len(lines) > 5)
         self.assertIn("in group 0 'tp' (ranks 0-7)", "".join(lines))
 
-    def test_pictures(self):
+    def test_dot_and_graphml(self):
         run = self.generate("run", *SMALL)
         dot = self.expect_ok("dot", run, "--ranks", "0,1,4,5", "--micro-batches", "0")[0]
         self.assertEqual((dot.count("{"), dot.count("digraph")), (dot.count("}"), 1))
@@ -42,7 +42,7 @@ class Text(Graphs):
         ops = sum(sum(v for k, v in phase.items() if k != "phase") for phase in stats["phases"])
         self.assertEqual(ops, stats["ops"])
         self.assertAlmostEqual(sum(c["flops"] for c in stats["compute"]) / stats["flops"], 1, 9)
-        # Every rank makes each of its calls: counted at the ranks' programs, and here by group.
+        # The stats count calls in the ranks' programs; the test counts them by group.
         calls = {(c["role"], c["call"]): c["calls"] for c in stats["communication"]}
         text = "".join(self.expect_ok("dump", run, "--ranks", str(rank))[0] for rank in range(8))
         self.assertEqual(sum(n for (role, call), n in calls.items() if role == "tp") * 2, text.count(" 'tp' "))

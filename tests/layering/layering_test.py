@@ -29,7 +29,7 @@ class Layering(unittest.TestCase):
         run = subprocess.run([sys.executable, ROOT / "scripts/check_layering"], capture_output=True, text=True)
         self.assertEqual((run.returncode, run.stdout), (0, "layering: every #include is allowed\n"))
 
-    def test_rooms_may_use_the_core_themselves_and_what_their_line_names(self):
+    def test_a_room_may_include_core_itself_and_its_listed_rooms(self):
         status, lines = check({
             "core/base/units.h": "",
             "workload-gen/job/a.h": "",
@@ -55,7 +55,7 @@ class Layering(unittest.TestCase):
                           "workload-gen/job/a.h:1: error: workload-gen/job must not include "
                           "workload-gen/megatron/megatron.h")
 
-    def test_a_room_that_its_line_does_not_name_is_closed(self):
+    def test_a_room_must_not_include_an_unlisted_room(self):
         self.expect_error({"exec-engine/replay/a.h": '#include "exec-engine/networks/fluid/fluid_network.h"\n'},
                           "exec-engine/replay/a.h:1: error: exec-engine/replay must not include "
                           "exec-engine/networks/fluid/fluid_network.h")
@@ -79,12 +79,12 @@ class Layering(unittest.TestCase):
                           "workload-gen/job/a_test.cc:1: error: workload-gen/job must not include "
                           "report/facts/inputs.h")
 
-    def test_what_users_run_must_not_include_test_helpers(self):
+    def test_production_code_must_not_include_test_helpers(self):
         self.expect_error({"report/output/a.cc": '#include "report/testing/run_testing.h"\n'},
                           "report/output/a.cc:1: error: report/output/a.cc is not a test and must not include "
                           "report/testing/run_testing.h")
 
-    def test_the_packet_network_knows_the_seam_and_nothing_else_of_the_replay(self):
+    def test_the_packet_network_may_include_the_network_interface_but_not_the_replay(self):
         status, _ = check({
             "ns3-backend/a.cc": '#include "core/network/network.h"\n',
             "exec-engine/command/a.cc": '#include "ns3-backend/packet_network.h"\n',
@@ -96,15 +96,15 @@ class Layering(unittest.TestCase):
                           "exec-engine/replay/a.cc:1: error: exec-engine/replay must not include "
                           "ns3-backend/packet_network.h")
 
-    def test_ns3_is_known_to_its_backend_alone(self):
+    def test_only_ns3_backend_may_include_ns3(self):
         self.expect_error({"exec-engine/a.cc": "#include <ns3/simulator.h>\n"},
                           "exec-engine/a.cc:1: error: exec-engine must not include ns3/simulator.h: "
-                          "ns-3 is known to ns3-backend alone")
+                          "only ns3-backend uses ns-3")
 
-    def test_protobuf_is_known_to_the_schema_alone(self):
+    def test_only_the_schema_may_include_protobuf(self):
         self.expect_error({"simccl/a.cc": '#include "core/schema/artefacts/artefacts.pb.h"\n'},
                           "simccl/a.cc:1: error: simccl must not include core/schema/artefacts/artefacts.pb.h: "
-                          "only core/schema maps files to nouns")
+                          "only core/schema reads and writes protobuf")
 
     def test_paths_start_at_the_top(self):
         self.expect_error({"simccl/plan/plan.h": "", "simccl/plan/a.cc": '#include "plan.h"\n'},
@@ -117,7 +117,7 @@ class Layering(unittest.TestCase):
         self.expect_error({"core/extra/a.h": ""},
                           "core/extra/a.h:1: error: core/extra is not a room (ROOMS in scripts/check_layering)")
 
-    def test_two_headers_do_not_define_one_name(self):
+    def test_two_headers_must_not_define_the_same_name(self):
         text = "namespace drydock {\nclass Other;\nstruct Seat {\n};\n}\n"
         self.expect_error({"simccl/plan/a.h": text, "workload-gen/job/b.h": text},
                           "simccl/plan/a.h:3: error: drydock::Seat is defined in workload-gen/job/b.h:3 too; "
@@ -126,7 +126,7 @@ class Layering(unittest.TestCase):
                            "workload-gen/job/b.h": text.replace("namespace drydock", "namespace drydock::job")})
         self.assertEqual(status, 0)
 
-    def test_a_room_has_a_size(self):
+    def test_a_room_must_not_exceed_its_limit_of_files(self):
         files = {f"report/facts/a{number}.h": "" for number in range(41)}
         self.expect_error(files, "report/facts:1: error: 41 files; a room holds at most 40")
 

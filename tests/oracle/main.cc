@@ -62,11 +62,11 @@ bool RunAndTell(const OracleCase& of, bool full) {
 }
 
 int Main(int argc, char** argv) {
-  CLI::App app("Is what one rank says of all what they say of themselves?", "oracle");
+  CLI::App app("Compares all ranks real with one real rank that represents all", "oracle");
   bool full = false;
   std::string only;
   app.add_flag("--full", full, "The whole matrix");
-  app.add_option("--only", only, "Cases whose name contains this");
+  app.add_option("--only", only, "Only cases whose names contain this text");
   CLI11_PARSE(app, argc, argv);
   const Result<std::vector<OracleCase>> cases = OracleCases(full);
   if (!cases.ok()) {

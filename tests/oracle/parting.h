@@ -11,7 +11,7 @@ namespace drydock {
 // Uses ncclCommSplit if there are colors and ncclCommShrink if ranks are excluded. Otherwise the
 // communicator stays whole.
 struct Parting {
-  std::string name;                   // " split by parity"; empty: not at all
+  std::string name;                   // " split by parity"; empty: stays whole
   std::vector<int32_t> colors, keys;  // by rank; the color -1 is in no part
   std::vector<int32_t> excluded;
 

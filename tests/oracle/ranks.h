@@ -10,10 +10,10 @@
 
 namespace drydock {
 
-// Every rank in a process of its own, with the real exchanges: by rank (of the whole communicator,
-// where that comes apart; a rank of no part says nothing), its facts (facts.h) and
-// then a line "ring connection: Channel 00/0 : 7[7] -> 8[0] [send] via NET/IB/7/GDRDMA" for each
-// end it made, NCCL's own words after the colon.
+// Runs every rank in a separate process, with NCCL's real exchanges. Returns the lines of each rank
+// of the whole communicator: its facts (facts.h), then a line "ring connection: Channel 00/0 : 7[7]
+// -> 8[0] [send] via NET/IB/7/GDRDMA" for each end of a connection that the rank made, with NCCL's
+// own text after the colon. If the communicator is split or shrunk, a rank of no part has no lines.
 Result<std::vector<Lines>> RealRanks(const OracleCase& of, bool full);
 
 // The same lines from libhacknccl.so. `real` is the result of RealRanks; it lists the connections

@@ -96,8 +96,8 @@ class SoloRank {
     for (const std::string& line : real) {
       Asked asked;
       if (!ParseConnection(line, &asked)) continue;
-      ASSIGN_OR_RETURN(std::string said, Connection(line, asked));
-      lines->push_back(std::move(said));
+      ASSIGN_OR_RETURN(std::string found, Connection(line, asked));
+      lines->push_back(std::move(found));
     }
     return OkStatus();
   }
@@ -163,7 +163,7 @@ Status DescribeAll(const OracleCase& of, bool full, const std::vector<Lines>& re
 
 }  // namespace
 
-// In a process of its own, too: NCCL's settings hold for the life of the library.
+// Runs in a separate process, because NCCL keeps its settings for the life of the library.
 Result<std::vector<Lines>> SoloRanks(const OracleCase& of, bool full,
                                      const std::vector<Lines>& real) {
   const auto describe = [&](int, Lines* lines) -> Status {

@@ -4,9 +4,8 @@
 // over the first hosts and the first GPUs of each, and prints
 //     <the line> <microseconds> <the plan>
 // `bytes` as nccl-tests counts them (collective_sweep.h): the buffer; all-gather the gathered
-// output; reduce-scatter the full input; all-to-all one rank's buffer; send-recv the message that
-// each sends to the next. The time is that of nccl-tests' loop, as in collective-perf
-// (call_loop.h).
+// output; reduce-scatter the full input; all-to-all one rank's buffer; send-recv the message from
+// each rank to the next. The time is that of nccl-tests' loop, as in collective-perf (call_loop.h).
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -3,8 +3,8 @@
 //   network_scenarios SCENARIO CONTROL [Class::Attribute=VALUE]...
 //
 // Scenarios (100 Gb/s, 1 us a cable, 1000 B packets, an acknowledgement each, PFC, 32 MB):
-//   two-to-one   host 1 sends to host 0 for 6 ms; host 2 joins it from 1 ms to 5 ms
-//   incast       host 1 sends to host 0 for 3 ms; at 1 ms 16 others send it 500 KB each
+//   two-to-one   host 1 sends to host 0 for 6 ms; host 2 sends too from 1 ms to 5 ms
+//   incast       host 1 sends to host 0 for 3 ms; at 1 ms 16 other hosts send 500 KB each to it
 // Prints: time_us, queue_bytes, paused_us, and each flow's rate in Gb/s over the last interval.
 #include <fmt/format.h>
 
@@ -97,7 +97,7 @@ int main(int argc, char** argv) {
   for (int i = 3; i < argc; ++i) {
     const char* equals = std::strchr(argv[i], '=');
     if (equals == nullptr) {
-      fmt::print(stderr, "'{}' is no NAME=VALUE\n", argv[i]);
+      fmt::print(stderr, "'{}' is not NAME=VALUE\n", argv[i]);
       return 2;
     }
     attributes.emplace_back(std::string(static_cast<const char*>(argv[i]), equals), equals + 1);

@@ -4,7 +4,7 @@
 Usage: run_clos.py --bin DIR [--milliseconds M] [--docs DIR]
 
 Prints a table. --docs renews that of docs/explanation/network-validation.md and its plot. Exit status 1 if a
-control does not do what the paper says (see CHECKS).
+law of the paper does not hold (see CHECKS).
 """
 import argparse
 import csv
@@ -69,7 +69,7 @@ def plot(runs):
             + "".join(parts) + "</svg>\n")
 
 
-# (what, holds) of the runs by control.
+# (law, predicate of the runs by control).
 CHECKS = [
     ("no flow is faster than on an empty network",
      lambda r: all(row["least"] >= 1 for rows in r.values() for row in rows)),
@@ -83,7 +83,7 @@ CHECKS = [
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bin", required=True, type=pathlib.Path)
-    parser.add_argument("--milliseconds", type=float, default=0.5, help="how long flows begin")
+    parser.add_argument("--milliseconds", type=float, default=0.5, help="the time in which flows begin")
     parser.add_argument("--docs", type=pathlib.Path, help="folder whose table and plot are renewed")
     options = parser.parse_args()
     runs = {c: run(options.bin / "clos_slowdown", c, options.milliseconds) for c in CONTROLS}

@@ -4,8 +4,8 @@
 Usage: run_collectives.py --bin DIR [--points FILE] [--jobs N]
 
 Prints mean and worst error by table and class of sizes, then against the targets. --points writes
-every point with its prediction as CSV. Exit status 1 if a point cannot be predicted, a table is worse
-than it was by more than a point, or a group of tables misses a target.
+every point with its prediction as CSV. Exit status 1 if a point cannot be predicted, the error of a table
+grows by more than a percentage point, or a group of tables misses a target.
 """
 import argparse
 import collections
@@ -20,7 +20,7 @@ ROOT = HERE.parents[1]
 CLASSES = ["small", "middle", "large"]
 TITLES = {"small": "below 1 MiB", "middle": "below 16 MiB", "large": "from 16 MiB"}
 TARGETS = {"small": 10.0, "middle": 12.0, "large": 6.0}  # per cent, mean over a group of tables
-WORSE = 1.0  # points that a table may be worse than it was
+WORSE = 1.0  # percentage points by which the error of a table may grow
 
 
 def read_csv(name):

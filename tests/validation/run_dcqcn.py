@@ -4,7 +4,7 @@
 Usage: run_dcqcn.py --bin DIR [--ways N,N...] [--docs DIR]
 
 Prints a table for each. --docs renews those of docs/explanation/network-validation.md and the plot. Exit status 1
-if DCQCN does not do what the paper says (see CHECKS).
+if a law of the paper does not hold (see CHECKS).
 """
 import argparse
 import csv
@@ -18,7 +18,7 @@ from pages import judge, markdown, record
 
 CONTROLS = {"none": "PFC alone", "dcqcn": "DCQCN"}
 SENDERS = [0, 1, 2]  # at T3
-STEP = 100_000  # us between two that begin, or end, in the scenario convergence
+STEP = 100_000  # us between the starts, or ends, of two flows in the scenario convergence
 COLOURS = ["#1f77b4", "#d62728", "#2ca02c", "#9467bd"]
 
 
@@ -58,7 +58,7 @@ class Results:
         return [run[host] for run in self.unfairness[control]]
 
     def stages(self, control):
-        """For each number of senders at once, the rates of those in the last quarter of that time."""
+        """For each stage, the rates of its senders in the last quarter of the stage."""
         for stage in range(7):
             begin = STEP * stage
             flows = rates(self.convergence[control], begin + STEP * 3 // 4, begin + STEP)
@@ -85,16 +85,16 @@ def convergence_table(results):
 
 TABLES = {"dcqcn-unfairness": unfairness_table, "dcqcn-victim": victim_table, "dcqcn-convergence": convergence_table}
 
-# (what, holds) of the results.
+# (law, predicate of the results).
 CHECKS = [
-    ("pauses alone favour the host that has a port of its own (figure 3)",
+    ("pauses alone favor the host with a separate port (figure 3)",
      lambda r: all(run["h4"] > 0.98 * max(run["h1"], run["h2"], run["h3"])
                    and run["h4"] > 1.3 * (run["h1"] + run["h2"] + run["h3"]) / 3 for run in r.unfairness["none"])),
-    ("with DCQCN all four have the same (figure 8)",
+    ("with DCQCN all four hosts have equal rates (figure 8)",
      lambda r: all(jain(run.values()) > 0.98 for run in r.unfairness["dcqcn"])),
-    ("pauses alone let senders at T3 take more than half of what VS has, whom they never meet (figure 4)",
+    ("with pauses alone, senders at T3 take more than half of the rate of VS, with which they share no link (figure 4)",
      lambda r: any(with_two < 0.5 * alone for with_two, alone in zip(r.victim["none"][2], r.victim["none"][0]))),
-    ("with DCQCN they take nothing: VS gains what the others at T1 must leave (figure 9)",
+    ("with DCQCN they take nothing: VS gains the bandwidth that the other hosts at T1 lose (figure 9)",
      lambda r: all(with_two > 0.98 * alone for with_two, alone in zip(r.victim["dcqcn"][2], r.victim["dcqcn"][0]))
      and min(r.victim["dcqcn"][2]) > 1.5 * min(r.victim["none"][2])),
     ("DCQCN's flows converge to equal shares as flows start and stop",
@@ -124,7 +124,7 @@ def plot(results):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bin", required=True, type=pathlib.Path)
-    parser.add_argument("--ways", default="0,4,5", help="which routes the flows take (ECMP), one run each")
+    parser.add_argument("--ways", default="0,4,5", help="routes of the flows (ECMP), one run each")
     parser.add_argument("--docs", type=pathlib.Path, help="folder whose tables and plot are renewed")
     options = parser.parse_args()
     results = Results(options.bin / "dcqcn_paper", [int(way) for way in options.ways.split(",")])

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""Predicts published kernel times (kernels-*.csv) and prints how far off the predictions are.
+"""Predicts published kernel times (kernels/*.csv) and prints how far off the predictions are.
 
 Usage: run_kernels.py --bin DIR
 
 A line of kernels.jsonl names rows (a file or several) that no parameter was fitted to (the half that
-compute-sim fit leaves aside) and the limits of their errors. One with a `reference` leaves the GPU's own parameters out: it is
-predicted from the other one's, as for a GPU without measurements; with `shares` also from the best product
-that was published of both. Last, rows that are given as a profile must come out as they are. Exit status
-1 if an error is above its limit.
+compute-sim fit leaves aside) and the limits of their errors. With a `reference`, the line scales the parameters
+of that GPU, as for a GPU without measurements; with `shares` it also uses the published shares of the dense
+rate. Last, rows that are given as a profile must keep their times. Exit status 1 if an error is above its limit.
 """
 import argparse
 import json

@@ -4,7 +4,7 @@
 Usage: run_network.py --bin DIR [--docs DIR]
 
 Prints a table for each scenario. --docs records the tables in DIR/figures/network.json, draws the plots and renews the
-pages. Exit status 1 if a control does not do what its paper promises (see CHECKS).
+pages. Exit status 1 if a law of a control's paper does not hold (see CHECKS).
 """
 import argparse
 import csv
@@ -17,7 +17,7 @@ import sys
 from pages import judge, markdown, record
 
 CONTROLS = ["none", "dcqcn", "hpcc", "timely", "swift", "dctcp"]
-# A window wide enough that only the congestion control holds a queue pair back.
+# The window is so wide that only the congestion control limits a queue pair.
 ATTRIBUTES = ["RdmaTransport::WindowBdp=100"]
 LINE = 100.0  # Gb/s
 PLAIN = LINE * 1000 / 1048  # goodput of 1000 B packets with 48 B around each
@@ -72,7 +72,7 @@ def incast(runs):
                f"{run.queue(1000, 3000, max):.0f}", f"{run.rate(2500, 3000):.1f}")
 
 
-# (what, holds) of the runs by control; the text says the law.
+# (scenario, law, predicate of the runs by control).
 CHECKS = [
     ("two-to-one", "without control the port is full, and windows wait in its queue",
      lambda r: abs(r["none"].rate(3000, 5000) - PLAIN) < 2 and r["none"].queue(3000, 5000) > 1000),

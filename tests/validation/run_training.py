@@ -3,8 +3,8 @@
 
 Usage: run_training.py --bin DIR --out DIR [SOURCE...] [--first N] [--network NAME] [--jobs N]
 
-Exit status 1 if a run fails or a source misses its limits (training_limits.py). What was predicted from the same
-files before is taken from --out.
+Exit status 1 if a run fails or a source misses its limits (training_limits.py). Predictions from the same files are
+reused from --out.
 """
 import argparse
 import pathlib
@@ -16,13 +16,14 @@ from training_runs import Runs
 
 
 def print_record(record):
-    if record.left_out:
+    if record.left_out or record.needs:
         return
     if record.failure:
         print(f"{'none':>12}{record.seconds:>10.3f} s{'':>29}  {record.name_and_settings}\n  {record.failure}", flush=True)
         return
+    memory = f"{record.memory_error:>+7.1f} % memory" if record.memory_error is not None else ""
     print(f"{record.predicted:>10.3f} s{record.seconds:>10.3f} s{record.error:>+8.1f} %{record.cpu_seconds:>8.0f} s"
-          f"{record.gigabytes:>6.1f} GB  {record.name_and_settings}{' *' if record.assumed else ''}", flush=True)
+          f"{record.gigabytes:>6.1f} GB{memory}  {record.name_and_settings}{' *' if record.assumed else ''}", flush=True)
 
 
 def print_head(title):
@@ -44,9 +45,9 @@ def main():
         print_head(training.head(source)["title"])
         of = training.records(source)
         wanted = {record.name for record in of[:options.first]}
-        runs.predict_all(of, options.jobs, lambda record: "" if record.name in wanted else "not asked for", print_record)
+        runs.predict_all(of, options.jobs, lambda record: "" if record.name in wanted else "not requested", print_record)
         failed |= not check(source, of)
-    print("* something is not stated by the source; filled by a rule (training_records.py)")
+    print("* a rule supplies values that the source does not state (training_records.py)")
     return 1 if failed else 0
 
 

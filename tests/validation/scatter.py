@@ -33,7 +33,9 @@ def scatter(points, x_title, y_title):
             cx, cy = at(x, y).split(",")
             dots.append(f'<circle cx="{cx}" cy="{cy}" r="2.5"/>')
         row = TOP + 14 + 18 * number
-        parts.append(f'<g fill="{colour}" fill-opacity="0.7">{"".join(dots)}'
+        # Colors repeat as rings, so that each name has a mark of its own.
+        style = f'fill="{colour}" fill-opacity="0.7"' if number < len(COLOURS) else f'fill="none" stroke="{colour}"'
+        parts.append(f'<g {style}>{"".join(dots)}'
                      f'<circle cx="{LEFT + SIDE + 16}" cy="{row - 4}" r="4"/></g>'
                      f'<text x="{LEFT + SIDE + 26}" y="{row}">{name}</text>')
     parts.append(f'<text x="{LEFT + SIDE / 2}" y="{TOP + SIDE + 34}" text-anchor="middle">{x_title}</text>'

@@ -4,10 +4,10 @@
 Usage: scoreboard.py --bin DIR --out DIR --docs DIR [SOURCE...] [--network NAME] [--jobs N] [--most-gpus N] [--minutes N]
        scoreboard.py --bin DIR --out DIR --list [--network NAME]
 
-Writes DOCS/figures/validation.json, DOCS/explanation/validation.md and its picture, and renews what other pages quote. A
-prediction that was made from the same files is not made again (kept.py), so the page can be made piece by piece: it shows
-everything that is known, whatever this call runs. Exit status 1 if something cannot be predicted, is worse than its limit
-(training_limits.py, kernels.jsonl, collective_tables.csv), or is far off and the page does not say why.
+Writes DOCS/figures/validation.json, DOCS/explanation/validation.md and its picture, and renews the figures in other pages.
+Predictions from the same files are reused (kept.py), so several calls can make the page piece by piece: it shows all known
+results. Exit status 1 if something cannot be predicted, is worse than its limit (training_limits.py, kernels.jsonl,
+collective_tables.csv), or has large errors that the page does not explain.
 """
 import argparse
 import csv
@@ -36,9 +36,9 @@ class Orders:
         self.deadline = time.monotonic() + 60 * options.minutes if options.minutes is not None else None
 
     def why_not(self, record):
-        """Why a row is not run, in a few words; "" if it is."""
+        """Returns why a row is not run, in a few words; "" if it is run."""
         if self.sources and record.source not in self.sources:
-            return "not asked for"
+            return "not requested"
         if self.most_gpus and training.count_gpus(record) > self.most_gpus:
             return f"{training.count_gpus(record)} GPUs"
         return self.why_not_now()
@@ -60,13 +60,17 @@ def list_rows(runs):
     """The rows with results, and the resources that they used."""
     found = all_records()
     for record in small_first(found):
+        if record.needs:
+            continue
         if not runs.recall(record):
             record.left_out = "not known"
         took = f"{record.cpu_seconds:>8.0f} s{record.gigabytes:>6.1f} GB" if not record.left_out else f"{'-':>10}{'-':>9}"
         print(f"{training.count_gpus(record):>6} GPUs{took}  {record.source}: {record.name_and_settings}")
     everything = [record for of in found.values() for record in of]
     known = training.predicted(everything)
-    print(f"{len(known)} of {len(everything)} rows known; {sum(record.cpu_seconds for record in known):.0f} s of CPU time")
+    waiting = sum(bool(record.needs) for record in everything)
+    print(f"{len(known)} of {len(everything)} rows known, {waiting} wait for features; "
+          f"{sum(record.cpu_seconds for record in known):.0f} s of CPU time")
 
 
 def predict_training(options, orders, runs):
@@ -79,7 +83,7 @@ def predict_training(options, orders, runs):
     for source, of in found.items():
         good &= check(source, of)
         if is_large(of) and "missing" not in training.head(source):
-            print(f"{source}: is far off, and does not say what is missing in the model\n")
+            print(f"{source}: has large errors, and its file does not say what is missing in the model\n")
             good = False
     return found, good
 
@@ -115,18 +119,18 @@ def predict_collectives(options, orders, kept):
 def predict_kernels(options, orders, kept):
     configs = training.ROOT / "configs"
     return run_script(kept, orders, "run_kernels.py",
-                      [options.bin / "compute-sim", configs / "kernels.yaml", *HERE.glob("kernels*"), *configs.glob("gpus/*"),
-                       *configs.glob("profiles/*")],
+                      [options.bin / "compute-sim", configs / "kernels.yaml", HERE / "kernels.jsonl", *HERE.glob("kernels/*"),
+                       *configs.glob("gpus/*"), *configs.glob("profiles/*")],
                       "--bin", options.bin)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bin", required=True, type=pathlib.Path, help="where the tools are")
-    parser.add_argument("--out", required=True, type=pathlib.Path, help="where runs go, and what is kept of them")
+    parser.add_argument("--out", required=True, type=pathlib.Path, help="where runs and cached results go")
     parser.add_argument("--docs", type=pathlib.Path, help="where the page goes")
-    parser.add_argument("--list", action="store_true", help="say which rows are known and what they took; run nothing")
-    parser.add_argument("sources", nargs="*", metavar="SOURCE", help="run training runs of these files alone (without suffix)")
+    parser.add_argument("--list", action="store_true", help="list the known rows and their cost; run nothing")
+    parser.add_argument("sources", nargs="*", metavar="SOURCE", help="run only training runs of these files (without suffix)")
     parser.add_argument("--network", default="analytical")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--most-gpus", type=int, help="run no larger training runs")

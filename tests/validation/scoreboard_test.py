@@ -85,7 +85,7 @@ class Kept(unittest.TestCase):
         row, calls = self.predict()
         self.assertEqual((row.predicted, calls), (2.0, 0))
 
-    def test_what_a_row_is_made_from_makes_it_anew(self):
+    def test_a_changed_input_repeats_the_prediction(self):
         self.predict()
         for name in ["bin/exec-engine", "configs/host.yaml", "configs/clusters/c.topo", "configs/gpus/base.yaml",
                      "configs/profiles/base.csv", "configs/models/m.json", "configs/models/m.yaml"]:
@@ -94,33 +94,41 @@ class Kept(unittest.TestCase):
             self.assertEqual(self.predict()[1], 5, name)
             self.assertEqual(self.predict()[1], 0, name)
 
-    def test_what_it_is_not_made_from_does_not(self):
+    def test_a_change_elsewhere_does_not_repeat_the_prediction(self):
         self.predict()
         for name in ["bin/report", "configs/clusters/other.topo", "configs/gpus/old.yaml"]:
             path = self.root / name
             path.write_text(path.read_text() + "\n")
             self.assertEqual(self.predict()[1], 0, name)
 
-    def test_a_row_that_is_not_asked_for_is_left_out_unless_it_is_known(self):
+    def test_an_unrequested_row_is_left_out_unless_it_is_cached(self):
         row, calls = self.predict(lambda record: "128 GPUs")
         self.assertEqual((row.left_out, calls), ("128 GPUs", 0))
         self.predict()
         row, _ = self.predict(lambda record: "128 GPUs")
         self.assertEqual((row.left_out, row.predicted), ("", 2.0))
 
-    def test_what_fails_is_said_and_tried_again(self):
+    def test_a_failure_is_reported_and_repeated(self):
         self.write("bin/broken", "")
         row, calls = self.predict()
         self.assertEqual((row.failure, calls), ("simccl: exit status 1: no such thing", 2))
         (self.tools / "broken").unlink()
         self.assertEqual(self.predict()[0].predicted, 2.0)
 
-    def test_however_a_folder_is_written_the_row_is_known(self):
+    def test_rows_of_the_same_run_are_predicted_once(self):
+        self.predict()
+        again = self.row()
+        again.name, again.seconds = "2", 1.6
+        training_runs.Runs(self.tools, self.root / "out", "analytical").predict_all([again, self.row()], 2)
+        self.assertEqual((again.predicted, (self.tools / "calls").read_text().count("report")), (2.0, 1))
+        self.assertAlmostEqual(again.error, 25)
+
+    def test_the_cache_ignores_how_the_folder_is_written(self):
         row = self.predict()[0]
         relative = pathlib.Path(os.path.relpath(self.tools))
         self.assertTrue(training_runs.Runs(relative, self.root / "out", "analytical").recall(row))
 
-    def test_a_configuration_is_followed_by_name(self):
+    def test_configuration_files_include_the_files_that_they_name(self):
         found = configuration_files([self.root / "configs/clusters/c.topo"], self.root)
         self.assertEqual([path.relative_to(self.root / "configs").as_posix() for path in found],
                          ["clusters/c.topo", "gpus/base.yaml", "gpus/new.yaml", "host.yaml", "profiles/base.csv"])
@@ -133,21 +141,21 @@ class Limits(unittest.TestCase):
         verdict = training_limits.judge(of, {**self.LIMIT, **limit})
         return verdict.text, verdict.ok
 
-    def test_all_rows_are_held_to_the_mean_and_the_worst(self):
+    def test_all_rows_are_judged_by_mean_and_worst(self):
         self.assertEqual(self.judge(rows(1.05, 0.87)), ("2 of 2 rows, mean error 9.0 % (limit 10), worst 13.0 % (limit 30)", True))
         self.assertFalse(self.judge(rows(1.05, 0.84))[1])
         self.assertFalse(self.judge(rows(1.31, 1.0, 1.0, 1.0, 1.0))[1])
 
-    def test_a_part_of_them_to_the_worst_alone(self):
+    def test_some_rows_are_judged_by_the_worst_only(self):
         self.assertEqual(self.judge(rows(1.25, None)), ("1 of 2 rows, mean error 25.0 % (not judged), worst 25.0 % (limit 30)", True))
         self.assertFalse(self.judge(rows(1.35, None))[1])
         self.assertEqual(self.judge(rows(None, None)), ("none of 2 rows", True))
 
-    def test_the_first_rows_have_a_limit_of_their_own(self):
+    def test_the_first_rows_can_have_a_separate_limit(self):
         self.assertFalse(self.judge(rows(1.25, None), first=1)[1])
         self.assertTrue(self.judge(rows(1.05, None), first=1)[1])
 
-    def test_what_fails_is_never_ok(self):
+    def test_a_failed_row_fails_the_check(self):
         with contextlib.redirect_stdout(io.StringIO()) as printed:
             self.assertFalse(training_limits.check("source", [record(predicted=2.5), record(failure="simccl: no")]))
         self.assertIn("source: 1 FAILED", printed.getvalue())
@@ -159,7 +167,7 @@ class Orders(unittest.TestCase):
 
     def test_why_a_row_is_not_run(self):
         self.assertEqual(self.orders().why_not(record()), "")
-        self.assertEqual(self.orders(sources=["mlperf"]).why_not(record()), "not asked for")
+        self.assertEqual(self.orders(sources=["mlperf"]).why_not(record()), "not requested")
         self.assertEqual(self.orders(most_gpus=7).why_not(record()), "8 GPUs")
         self.assertEqual(self.orders(most_gpus=8).why_not(record()), "")
         self.assertEqual(self.orders(minutes=0).why_not(record()), "no time was left")
@@ -176,12 +184,12 @@ class Page(unittest.TestCase):
         self.assertIn("| m | A | hosts 1 | 1 s | 1.04 s | +4.0 % |", text)
         self.assertIn("| tier A | 1 of 2 | 4.0 % | 5 % | +4.0 % | 12 % | open |", text)
 
-    def test_targets_are_met_or_missed_once_all_is_there(self):
+    def test_targets_are_met_or_missed_once_all_rows_are_known(self):
         self.assertIn("| tier A | 2 | 4.0 % | 5 % | +4.0 % | 12 % | met |", self.page(rows(1.04, 0.96)))
         self.assertIn("| 12 % | missed |", self.page(rows(1.06, 0.94)))
         self.assertIn("| 12 % | missed |", self.page(rows(1.13, None)))
 
-    def test_a_source_that_is_far_off_is_told_from_one_that_is_not(self):
+    def test_large_errors_of_a_source_are_recognized(self):
         self.assertTrue(validation_page.is_large(rows(1.13, None)))
         self.assertTrue(validation_page.is_large(rows(1.09, 1.09)))
         self.assertFalse(validation_page.is_large(rows(1.09, None)))

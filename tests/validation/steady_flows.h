@@ -1,4 +1,4 @@
-// Flows that send all the time, and the bytes that each flow delivered.
+// Flows that send without pause, and the bytes that each flow delivered.
 #ifndef DRYDOCK_TESTS_VALIDATION_STEADY_FLOWS_H_
 #define DRYDOCK_TESTS_VALIDATION_STEADY_FLOWS_H_
 

@@ -1,15 +1,19 @@
 """Predicts published iterations. A row runs through the executables; the cache (kept.py) holds the prediction under the
 hash of the executables, of NCCL's library, of the row and of the configuration files that the row names."""
+import collections
 import concurrent.futures
 import json
 import os
+import shlex
 import shutil
 import subprocess
+import threading
 
+import manifest
 from kept import Kept, configuration_files, key_of
 from training_records import ROOT
 
-TOOLS = ["workload-gen", "simccl", "compute-sim", "exec-engine"]  # report hands on the time that exec-engine found
+TOOLS = ["workload-gen", "simccl", "compute-sim", "exec-engine"]  # report passes on the time of exec-engine
 NCCL = ROOT / ".deps/nccl/libhacknccl.so"  # where third_party/nccl/build.sh puts it
 
 
@@ -22,14 +26,17 @@ class Runs:
 
     def key(self, record):
         configs = configuration_files([record.model, record.cluster], ROOT)
-        return key_of([self.network, *record.settings], [*(self.tools / tool for tool in TOOLS), NCCL, *configs], ROOT)
+        words = [self.network, *record.settings, *record.arguments]
+        return key_of(words, [*(self.tools / tool for tool in TOOLS), NCCL, *configs], ROOT)
 
     def recall(self, record):
         """Returns whether the cache has a prediction from the same files, and stores that prediction in the row."""
-        found = self.kept.find(f"{record.source}-{record.name}", self.key(record))
+        key = self.key(record)
+        found = self.kept.find(f"{record.source}-{record.name}", key) or self.kept.find_any(key)
         if found:
             record.predicted, record.cpu_seconds, record.gigabytes = (
                 found["seconds"], found["cpu_seconds"], found["gigabytes"])
+            record.predicted_gib = found.get("memory_gib", {}).get(record.memory_of, 0.0)
         return found is not None
 
     def predict(self, record):
@@ -43,16 +50,23 @@ class Runs:
                 shutil.rmtree(run, ignore_errors=True)
                 return
         record.predicted = json.loads((run / "summary.json").read_text())["iteration_time_s"]
-        for artefact in run.glob("[24ct]*"):  # plans, timelines and traces of hundreds of runs fill a disk
+        memory = manifest.peak_memory(run / "1-workload/manifest.pb")
+        record.predicted_gib = memory.get(record.memory_of, 0.0)
+        for artefact in run.glob("[24ct]*"):  # plans, timelines and traces of hundreds of runs would fill a disk
             artefact.unlink()
         self.kept.keep(f"{record.source}-{record.name}", self.key(record), {
-            "row": record.name_and_settings, "seconds": record.predicted,
+            "row": record.name_and_settings, "seconds": record.predicted, "memory_gib": memory,
             "cpu_seconds": round(record.cpu_seconds, 1), "gigabytes": round(record.gigabytes, 2)})
 
     def stages(self, record, run):
         settings = [word for setting in record.settings for word in ("--set", setting)]
+        model = [record.model]
+        if record.arguments:
+            script = run / "arguments.sh"
+            script.write_text(f"{shlex.join(record.arguments)}\n")
+            model = ["--megatron-args", script]
         return [
-            ["workload-gen", record.model, record.cluster, "-o", run, "--alike-once", "--if-changed", *settings],
+            ["workload-gen", *model, record.cluster, "-o", run, "--alike-once", "--if-changed", *settings],
             ["simccl", run, "--if-changed"],
             ["compute-sim", run, "--if-changed"],
             ["exec-engine", run, "--network", self.network, "--threads", "1", "--if-changed"],
@@ -65,7 +79,7 @@ class Runs:
         with log.open("w") as errors:
             child = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=errors)
             _, status, used = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)  # otherwise its destructor waits for a process that has ended
+        child.returncode = os.waitstatus_to_exitcode(status)  # otherwise its destructor would wait for the ended process
         record.cpu_seconds += used.ru_utime + used.ru_stime
         record.gigabytes = max(record.gigabytes, used.ru_maxrss * 1024e-9)
         return child.returncode, log.read_text().strip()
@@ -73,11 +87,16 @@ class Runs:
     def predict_all(self, wanted, jobs, why_not=lambda record: "", done=lambda record: None):
         """Uses cached predictions and runs the other rows, smaller rows first, unless `why_not` gives a reason. Calls `done` in
         that order, so that the output does not depend on which run ends first."""
+        locks = collections.defaultdict(threading.Lock)  # rows of one run that was measured several times wait for each other
+
         def one(record):
-            if not self.recall(record):
-                record.left_out = why_not(record)
-                if not record.left_out:
-                    self.predict(record)
+            if record.needs:
+                return record
+            with locks[self.key(record)]:
+                if not self.recall(record):
+                    record.left_out = why_not(record)
+                    if not record.left_out:
+                        self.predict(record)
             return record
 
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:

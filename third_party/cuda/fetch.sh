@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Puts nvcc, its headers, the CUDA runtime and cuBLASLt of third_party/cuda/wheels.txt into a folder:
 #   fetch.sh FOLDER
-# Only the tests of gpu-profiler need it (528 MB to fetch, 0.8 GB in the folder). It asks pip, so that mirrors, proxies
-# and credentials are those this machine is configured for; nothing is installed. Where they cannot be had it says why
-# and ends with 77. What is there and of the same list is left as it is.
+# Only the tests of gpu-profiler need it (528 MB to fetch, 0.8 GB in the folder). It downloads with pip, so this
+# machine's mirrors, proxies and credentials apply, and installs nothing. If the wheels cannot be fetched, it prints the
+# reason and ends with 77. If FOLDER was made from the same list, it does nothing.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -23,9 +23,9 @@ mkdir -p "$work/wheels"
 python3 -m pip --version >/dev/null 2>&1 || cannot "there is no pip (package python3-pip) to fetch the CUDA toolkit with"
 python3 -m pip --disable-pip-version-check download --quiet --no-deps --only-binary=:all: --require-hashes \
   --no-cache-dir --dest "$work/wheels" --requirement "$here/wheels.txt" ||
-  cannot "pip cannot fetch the CUDA toolkit's wheels from where this machine's configuration says (see above)"
+  cannot "pip cannot fetch the CUDA toolkit's wheels from the index of this machine's configuration (see above)"
 
-# Of the compiler everything; of the libraries only what is linked.
+# Unpacks the whole compiler, and of the libraries only those that gpu-profiler links.
 python3 - "$work" <<'PYTHON'
 import pathlib, sys, zipfile
 
@@ -46,7 +46,7 @@ for wheel in sorted((work / "wheels").glob("*.whl")):
                     copy.write(block)
             if inside.startswith(("bin/", "nvvm/bin/")):
                 path.chmod(0o755)
-    wheel.unlink()  # what is unpacked is not needed twice
+    wheel.unlink()  # no longer needed
 library = next((work / "lib").glob("libcublasLt.so.*"))
 (work / "lib" / "libcublasLt.so").symlink_to(library.name)
 (work / "lib64").symlink_to("lib")

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds libhacknccl.so, NCCL without a GPU, and drop-in/, what a program needs to run on it.
+# Builds libhacknccl.so, NCCL without a GPU, and drop-in/, with which other programs run on it.
 #
 #   third_party/nccl/build.sh SOURCE_ARCHIVE PREFIX JOBS
 #
@@ -9,7 +9,7 @@
 # JOBS            parallel compilations (default: all cores)
 #
 # Unpacks, applies patches/nccl in order, lets NCCL's own scripts write the kernel tables, lists its
-# settings, compiles the host code with simccl/hacknccl. Safe to repeat: does nothing when nothing
+# settings, compiles the host code with simccl/hacknccl. Safe to repeat: does nothing if nothing
 # changed, and an interrupted run continues where it stopped. Needs tar, patch, python3, cmake,
 # ninja, g++; uses ccache if it is there.
 set -eu
@@ -93,7 +93,7 @@ for library in libhacknccl_oracle.so libhacknccl.so; do
   mv "$prefix/$library.new" "$prefix/$library"
 done
 
-# What a program is compiled and linked against to be recorded, and the one that nccl-record brings
+# Headers and libraries for programs that are recorded, and nccl-schedule, which nccl-record starts
 # (docs/explanation/nccl.md).
 drop_in=$prefix/drop-in
 rm -rf "$drop_in.new" && mkdir -p "$drop_in.new/include" "$drop_in.new/lib" "$drop_in.new/bin"

@@ -1,5 +1,6 @@
-// The seam between a training framework and the rest: what a framework's rules make of a job.
-// model.yaml names the framework (training.framework); workload-gen/framework_table.cc makes it.
+// The seam between training frameworks and the rest of the tools. A framework turns a job into a
+// workload. model.yaml names the framework (training.framework); workload-gen/framework_table.cc
+// makes it.
 #ifndef DRYDOCK_WORKLOAD_GEN_FRAMEWORK_FRAMEWORK_H_
 #define DRYDOCK_WORKLOAD_GEN_FRAMEWORK_FRAMEWORK_H_
 
@@ -29,7 +30,8 @@ class Framework {
   virtual Workload Build(const TrainingJob& job, const ParallelLayout& layout,
                          const Topology& topology) const = 0;
 
-  // Whose attention kernels the framework calls (core/model/attention_backend.h).
+  // Returns the library whose attention kernels the framework calls
+  // (core/model/attention_backend.h).
   virtual const char* AttentionBackend() const = 0;
 };
 

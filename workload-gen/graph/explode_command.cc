@@ -17,13 +17,13 @@ const ToolInfo kExplode = {
     "workload-gen explode",
     "Writes a workload as one Chakra trace per rank, in the form that ASTRA-sim reads.",
     "reads RUN/1-workload/ and, if it exists, RUN/3-times.pb; writes DIR/PREFIX.<rank>.et, "
-    "DIR/PREFIX.json (groups) and DIR/manifest.pb (what merge needs)",
+    "DIR/PREFIX.json (groups), DIR/manifest.pb and DIR/topology.pb (what merge needs)",
     "workload-gen explode runs/gpt-22b -o traces/gpt-22b", false};
 
 const ToolInfo kMerge = {
     "workload-gen merge",
     "Turns exploded traces back into a workload with one program per rank class.",
-    "reads DIR/<prefix>.<rank>.et and DIR/manifest.pb, writes RUN/1-workload/",
+    "reads DIR/<prefix>.<rank>.et, DIR/manifest.pb and DIR/topology.pb, writes RUN/1-workload/",
     "workload-gen merge traces/gpt-22b -o runs/again", false};
 
 class ExplodeCommand final : public Command {
@@ -66,9 +66,11 @@ class ExplodeCommand final : public Command {
         Say(fmt::format("workload-gen explode: {} of {} traces\n", done, all));
       };
     }
-    ASSIGN_OR_RETURN(const std::string manifest, ReadFile(run_ + "/" + kManifestName));
+    ExplodedTables tables;
+    ASSIGN_OR_RETURN(tables.manifest, ReadFile(run_ + "/" + kManifestName));
+    ASSIGN_OR_RETURN(tables.topology, ReadFile(run_ + "/" + kTopologyName));
     ASSIGN_OR_RETURN(const Exploded exploded,
-                     Explode(file.workload, timed ? &times : nullptr, manifest, dir_, options));
+                     Explode(file.workload, timed ? &times : nullptr, tables, dir_, options));
     for (const std::string& warning : exploded.warnings) {
       Report(kExplode, common, "warning: " + warning);
     }

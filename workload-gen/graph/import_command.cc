@@ -18,7 +18,7 @@ namespace drydock {
 namespace {
 
 const ToolInfo kInfo = {
-    "workload-gen import", "Turns a workload that another tool wrote into a run directory's.",
+    "workload-gen import", "Turns a workload of another tool into a run directory.",
     "reads what --from names (docs/how-to/work-with-traces.md) and cluster.topo, writes "
     "RUN/1-workload/",
     "workload-gen import --from chakra traces/ --cluster configs/clusters/dgx-h100-1.topo -o "
@@ -54,7 +54,7 @@ class ImportCommand final : public Command {
         ->type_name("FILE");
     command
         ->add_option("--groups", input_.groups,
-                     "Chakra: the groups (JSON); default: the prefix's .json, if it is there")
+                     "Chakra: the groups (JSON); default: the prefix's .json, if it exists")
         ->type_name("FILE");
     command
         ->add_option("--dtype", type_,
@@ -67,7 +67,7 @@ class ImportCommand final : public Command {
     command->add_flag("--alike-once", communicators_.once_per_placement,
                       "Create one NCCL communicator for all process groups of the same placement");
     command->add_option("-o,--out", run_, "Run directory")->type_name("RUN");
-    CheckOptions(command, [this, &common] { return CheckWords(common); });
+    CheckOptions(command, [this, &common] { return CheckUsage(common); });
   }
 
   Status Run(const CommonOptions& common) const override {
@@ -87,7 +87,7 @@ class ImportCommand final : public Command {
   }
 
  private:
-  Status CheckWords(const CommonOptions& common) const {
+  Status CheckUsage(const CommonOptions& common) const {
     if (from_.empty()) return MissingOption("--from");
     RETURN_IF_ERROR(FindForeignFormat(from_));
     RETURN_IF_ERROR(TypeOfWord(type_));
@@ -116,7 +116,7 @@ class ImportCommand final : public Command {
     return OkStatus();
   }
 
-  // A folder of traces has no hash: each rank has a file of its own.
+  // A folder of traces has no hash, because each rank has a separate file.
   Provenance ProvenanceOf(const ClusterInput& cluster) const {
     Provenance provenance;
     provenance.tool = "workload-gen";

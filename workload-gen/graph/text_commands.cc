@@ -6,6 +6,7 @@
 #include "workload-gen/graph/text/diff.h"
 #include "workload-gen/graph/text/graph_text.h"
 #include "workload-gen/graph/text/stats.h"
+#include "workload-gen/graph/text/topology_text.h"
 #include "workload-gen/graph/text/workload_text.h"
 
 namespace drydock {
@@ -24,7 +25,8 @@ const ToolInfo kStats = {"workload-gen stats",
                          "Counts ops, FLOPs and bytes of a workload by kind and group.",
                          "reads RUN/1-workload/", "workload-gen stats runs/gpt-22b", false};
 const ToolInfo kDiff = {
-    "workload-gen diff", "Says what differs between two workloads; exit status 1 if anything does.",
+    "workload-gen diff",
+    "Prints the differences between two workloads; exit status 1 if there are any.",
     "reads A/1-workload/ and B/1-workload/", "workload-gen diff runs/before runs/after", false};
 
 // A larger picture is unreadable.
@@ -45,13 +47,13 @@ class TextCommand : public Command {
 
   Status Run(const CommonOptions& common) const override {
     ASSIGN_OR_RETURN(const WorkloadFile file, ReadWorkload(run_, WorkloadParts::kAll));
-    ASSIGN_OR_RETURN(const std::string text, Text(file.workload));
+    ASSIGN_OR_RETURN(const std::string text, Text(file));
     return common.check ? OkStatus() : WriteText(output_, text);
   }
 
  protected:
   virtual void AddOptions(CLI::App* command) = 0;
-  virtual Result<std::string> Text(const Workload& workload) const = 0;
+  virtual Result<std::string> Text(const WorkloadFile& file) const = 0;
 
  private:
   std::string run_, output_;
@@ -64,11 +66,14 @@ class DumpCommand final : public TextCommand {
  private:
   void AddOptions(CLI::App* command) override {
     AddSliceOptions(command, &words_);
-    command->add_flag("--tables", tables_, "Print the tables alone");
+    command->add_flag("--tables", tables_, "Print only the tables");
+    command->add_flag("--topology", topology_, "Print only the cluster: GPUs, hosts, fabric");
   }
 
   // Prints all classes, or the selected ranks.
-  Result<std::string> Text(const Workload& w) const override {
+  Result<std::string> Text(const WorkloadFile& file) const override {
+    const Workload& w = file.workload;
+    if (topology_) return TopologyText(w.topology, file.cluster.variation);
     if (tables_) return TablesText(w);
     const bool whole = words_.ranks.empty() && words_.ops.empty() && words_.layers.empty() &&
                        words_.micro_batches.empty();
@@ -84,7 +89,7 @@ class DumpCommand final : public TextCommand {
   }
 
   SliceWords words_;
-  bool tables_ = false;
+  bool tables_ = false, topology_ = false;
 };
 
 class DrawCommand final : public TextCommand {
@@ -95,7 +100,8 @@ class DrawCommand final : public TextCommand {
  private:
   void AddOptions(CLI::App* command) override { AddSliceOptions(command, &words_); }
 
-  Result<std::string> Text(const Workload& w) const override {
+  Result<std::string> Text(const WorkloadFile& file) const override {
+    const Workload& w = file.workload;
     ASSIGN_OR_RETURN(const Slice slice, Slice::Make(words_, w));
     const size_t ops = slice.CountOps(w);
     if (ops > kMaxDrawnOps) {
@@ -117,7 +123,8 @@ class StatsCommand final : public TextCommand {
 
  private:
   void AddOptions(CLI::App* command) override { command->add_flag("--json", json_, "Print JSON"); }
-  Result<std::string> Text(const Workload& w) const override {
+  Result<std::string> Text(const WorkloadFile& file) const override {
+    const Workload& w = file.workload;
     const WorkloadStats stats = StatsOf(w);
     return json_ ? StatsJson(w, stats) : StatsText(w, stats);
   }

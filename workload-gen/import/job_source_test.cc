@@ -33,23 +33,23 @@ class JobSourceTest : public ::testing::Test {
   ImportNotes notes_;
 };
 
-TEST_F(JobSourceTest, AConfigurationBesideTheFile) {
+TEST_F(JobSourceTest, ReadsAConfigurationBesideTheModel) {
   const Result<TrainingJob> job = Load("model: {from: config.json, sequence: 2048, layers: 2}");
   ASSERT_TRUE(job.ok()) << job.error().ToString();
   EXPECT_EQ(job->model.name, "model");
   EXPECT_EQ(job->model.hidden, 4096);
-  EXPECT_EQ(job->model.layers, 2) << "what the file says itself counts more";
-  EXPECT_NE(job->yaml.find("11008"), std::string::npos) << "the configuration's content counts";
+  EXPECT_EQ(job->model.layers, 2) << "keys of the model file take precedence";
+  EXPECT_NE(job->yaml.find("11008"), std::string::npos) << "the job contains the configuration";
 }
 
-TEST_F(JobSourceTest, OverridesCountMost) {
+TEST_F(JobSourceTest, OverridesTakePrecedence) {
   const Result<TrainingJob> job =
       Load("model: {from: config.json, sequence: 2048}", {"model.hidden=8192"});
   ASSERT_TRUE(job.ok()) << job.error().ToString();
   EXPECT_EQ(job->model.hidden, 8192);
 }
 
-TEST_F(JobSourceTest, AConfigurationThatIsNotThere) {
+TEST_F(JobSourceTest, AMissingConfigurationIsAnError) {
   const Result<TrainingJob> job = Load("model: {from: confg.json, sequence: 2048}");
   ASSERT_FALSE(job.ok());
   const std::string message = job.error().ToString();
@@ -59,7 +59,7 @@ TEST_F(JobSourceTest, AConfigurationThatIsNotThere) {
       << message;
 }
 
-TEST_F(JobSourceTest, MistakesInTheConfigurationAreThere) {
+TEST_F(JobSourceTest, ReportsMistakesInTheConfiguration) {
   EXPECT_TRUE(WriteFileAtomically(dir_ / "config.json",
                                   "{\"model_type\": \"llama\",\n"
                                   " \"hidden_size\": -1}")
@@ -73,14 +73,14 @@ TEST_F(JobSourceTest, MistakesInTheConfigurationAreThere) {
       << job.error().ToString();
 }
 
-TEST_F(JobSourceTest, TheShippedLaunchScriptSaysWhatItsModelSays) {
+TEST_F(JobSourceTest, ShippedLaunchScriptEqualsItsModel) {
   ImportNotes notes;
   const Result<TrainingJob> script = LoadJob({"configs/models/mixtral-8x7b.sh", true}, {}, &notes);
   ASSERT_TRUE(script.ok()) << script.error().ToString();
   const Result<TrainingJob> yaml = LoadJob({"configs/models/mixtral-8x7b.yaml"}, {}, &notes);
   ASSERT_TRUE(yaml.ok()) << yaml.error().ToString();
   EXPECT_EQ(JobText(*script), JobText(*yaml));
-  EXPECT_TRUE(notes.unknown.empty() && notes.unmodelled.empty() && notes.remarks.empty());
+  EXPECT_TRUE(notes.unknown.empty() && notes.unmodeled.empty() && notes.remarks.empty());
 }
 
 TEST_F(JobSourceTest, ALaunchScriptWithItsVariables) {

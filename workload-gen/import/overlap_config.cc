@@ -14,14 +14,14 @@ namespace drydock {
 namespace {
 
 // A GEMM, the methods that are generated for it, and the key that selects among several.
-struct Product {
+struct OverlappedGemm {
   const char* name;
   std::vector<std::string> methods;
   const char* key = nullptr;
 };
 
-const std::vector<Product>& Products() {
-  static const std::vector<Product> products = {
+const std::vector<OverlappedGemm>& OverlappedGemms() {
+  static const std::vector<OverlappedGemm> gemms = {
       {"qkv_fprop", {"ring_exchange"}},
       {"fc1_fprop", {"ring_exchange"}},
       {"proj_dgrad", {"ring_exchange"}},
@@ -32,18 +32,18 @@ const std::vector<Product>& Products() {
       {"fc1_wgrad", {"bulk"}},
       {"proj_fprop", {"pipeline", "ring_exchange"}, "tensor_scatter_proj"},
       {"fc2_fprop", {"pipeline", "ring_exchange"}, "tensor_scatter_fc2"}};
-  return products;
+  return gemms;
 }
 
-// Other settings of a GEMM, with what they would change. All of them are unmodelled.
+// Other settings of a GEMM, with what they would change. All of them are unmodeled.
 const std::vector<std::pair<std::string, std::string>>& Details() {
   static const std::vector<std::pair<std::string, std::string>> details = {
       {"num_sm", "multiprocessors of a kernel"},
       {"cga_size", "clusters of thread blocks"},
-      {"num_splits", "parts of a product"},
+      {"num_splits", "parts of a GEMM"},
       {"set_sm_margin", "multiprocessors left to a kernel"},
       {"aggregate", "pairs of parts"},
-      {"atomic_gemm", "products that await their rows themselves"},
+      {"atomic_gemm", "GEMMs that wait for their rows in the kernel"},
       {"fp8_buf", "sums sent in fp8"},
       {"use_ce", "copy engines or kernels"},
       {"comm_priority", "priorities of streams"},
@@ -62,51 +62,51 @@ class ConfigReader {
     section.kind = YamlNode::Kind::kMap;
     section.location = root_.location;
     std::vector<std::string> names;
-    for (const Product& product : Products()) names.emplace_back(product.name);
+    for (const OverlappedGemm& gemm : OverlappedGemms()) names.emplace_back(gemm.name);
     for (const auto& [key, value] : root_.entries) {
       const auto known =
-          std::find_if(Products().begin(), Products().end(),
-                       [&](const Product& product) { return key.scalar == product.name; });
-      if (known == Products().end()) {
+          std::find_if(OverlappedGemms().begin(), OverlappedGemms().end(),
+                       [&](const OverlappedGemm& gemm) { return key.scalar == gemm.name; });
+      if (known == OverlappedGemms().end()) {
         diagnostics_.Add(
             key.ErrorHere(fmt::format("Transformer Engine has no GEMM '{}' to overlap{}",
                                       key.scalar, DidYouMean(key.scalar, names))));
       } else {
-        ReadProduct(*known, value, &section);
+        ReadGemm(*known, value, &section);
       }
     }
     for (const auto& [detail, what] : Details()) {
       const bool given = std::find(details_.begin(), details_.end(), detail) != details_.end();
-      if (given) notes_.unmodelled.push_back(fmt::format("{} ({})", detail, what));
+      if (given) notes_.unmodeled.push_back(fmt::format("{} ({})", detail, what));
     }
     return section;
   }
 
  private:
-  void ReadProduct(const Product& product, const YamlNode& node, YamlNode* section) {
+  void ReadGemm(const OverlappedGemm& gemm, const YamlNode& node, YamlNode* section) {
     if (node.kind != YamlNode::Kind::kMap) {
-      diagnostics_.Add(node.ErrorHere(fmt::format("'{}' must be a mapping", product.name)));
+      diagnostics_.Add(node.ErrorHere(fmt::format("'{}' must be a mapping", gemm.name)));
       return;
     }
     for (const auto& [key, value] : node.entries) {
       if (key.scalar == "method")
-        Method(product, value, section);
+        Method(gemm, value, section);
       else
         Detail(key);
     }
   }
 
-  void Method(const Product& product, const YamlNode& value, YamlNode* section) {
-    const auto found = std::find(product.methods.begin(), product.methods.end(), value.scalar);
-    if (value.kind != YamlNode::Kind::kScalar || found == product.methods.end()) {
+  void Method(const OverlappedGemm& gemm, const YamlNode& value, YamlNode* section) {
+    const auto found = std::find(gemm.methods.begin(), gemm.methods.end(), value.scalar);
+    if (value.kind != YamlNode::Kind::kScalar || found == gemm.methods.end()) {
       diagnostics_.Add(
           value.ErrorHere(fmt::format("method '{}' is not generated for {}; valid values are {}",
-                                      value.scalar, product.name, Join(product.methods))));
+                                      value.scalar, gemm.name, Join(gemm.methods))));
       return;
     }
-    if (product.key == nullptr) return;
+    if (gemm.key == nullptr) return;
     YamlNode key = value, form = value;
-    key.scalar = product.key;
+    key.scalar = gemm.key;
     form.scalar = *found == "pipeline" ? "pipelined" : "ring";
     section->entries.emplace_back(std::move(key), std::move(form));
   }
@@ -121,7 +121,7 @@ class ConfigReader {
           fmt::format("unknown key '{}'{}", key.scalar, DidYouMean(key.scalar, names))));
     } else if (strict_) {
       diagnostics_.Add(
-          key.ErrorHere(fmt::format("not modelled: {} ({})", known->first, known->second)));
+          key.ErrorHere(fmt::format("not modeled: {} ({})", known->first, known->second)));
     } else {
       details_.push_back(key.scalar);
     }

@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-constexpr const char* kBoth = R"(# two products
+constexpr const char* kBoth = R"(# two GEMMs
 qkv_fprop: {method: ring_exchange, aggregate: 0}
 qkv_dgrad: {method: bulk, num_sm: 4, cga_size: 2, set_sm_margin: 0}
 proj_fprop: {method: pipeline, num_sm: 24, num_splits: 4}
@@ -25,16 +25,16 @@ std::string Message(const std::string& text, bool strict = false) {
   return section.ok() ? "" : section.error().ToString();
 }
 
-TEST(OverlapConfig, HowSumsLeave) {
+TEST(OverlapConfig, ReadsTheFormsOfReduceScatters) {
   ImportNotes notes;
   const Result<YamlNode> section = OverlapFromConfig(kBoth, "ub.yaml", false, &notes);
   ASSERT_TRUE(section.ok()) << section.error().ToString();
   ASSERT_EQ(section->entries.size(), 2u);
   EXPECT_EQ(section->Find("tensor_scatter_proj")->scalar, "pipelined");
   EXPECT_EQ(section->Find("tensor_scatter_fc2")->scalar, "ring");
-  EXPECT_THAT(notes.unmodelled,
+  EXPECT_THAT(notes.unmodeled,
               ElementsAre("num_sm (multiprocessors of a kernel)",
-                          "cga_size (clusters of thread blocks)", "num_splits (parts of a product)",
+                          "cga_size (clusters of thread blocks)", "num_splits (parts of a GEMM)",
                           "set_sm_margin (multiprocessors left to a kernel)",
                           "aggregate (pairs of parts)"));
 }
@@ -61,8 +61,8 @@ TEST(OverlapConfig, Mistakes) {
             "ub.yaml:1:1: error: expected a mapping of the GEMMs that Transformer Engine");
   EXPECT_EQ(Message("fc2_fprop: 3").substr(0, 55),
             "ub.yaml:1:12: error: 'fc2_fprop' must be a mapping\n  fc");
-  EXPECT_EQ(Message("fc2_fprop: {fp8_buf: true}", /*strict=*/true).substr(0, 63),
-            "ub.yaml:1:13: error: not modelled: fp8_buf (sums sent in fp8)\n ");
+  EXPECT_EQ(Message("fc2_fprop: {fp8_buf: true}", /*strict=*/true).substr(0, 62),
+            "ub.yaml:1:13: error: not modeled: fp8_buf (sums sent in fp8)\n ");
 }
 
 class OverlapFromTest : public ::testing::Test {
@@ -91,19 +91,19 @@ TEST_F(OverlapFromTest, ALaunchScriptNamesIt) {
   ASSERT_TRUE(job.ok()) << job.error().ToString();
   EXPECT_EQ(job->overlap.scatter_proj, ScatterForm::kPipelined);
   EXPECT_EQ(job->overlap.scatter_fc2, ScatterForm::kRing);
-  EXPECT_EQ(notes_.unmodelled.size(), 5u);
+  EXPECT_EQ(notes_.unmodeled.size(), 5u);
 }
 
-TEST_F(OverlapFromTest, AFileThatIsNotAtHandIsNamed) {
+TEST_F(OverlapFromTest, AMissingFileIsReported) {
   const Result<TrainingJob> job = Script("--tp-comm-overlap-cfg other.yaml");
   ASSERT_TRUE(job.ok()) << job.error().ToString();
   EXPECT_EQ(job->overlap.scatter_fc2, ScatterForm::kPipelined);
-  EXPECT_THAT(notes_.unmodelled,
+  EXPECT_THAT(notes_.unmodeled,
               ElementsAre("--tp-comm-overlap-cfg (there is no '" + (dir_ / "other.yaml") + "')"));
   EXPECT_FALSE(Script("--tp-comm-overlap-cfg other.yaml", /*strict=*/true).ok());
 }
 
-TEST_F(OverlapFromTest, AModelFileNamesItAndCountsMore) {
+TEST_F(OverlapFromTest, KeysOfTheModelFileTakePrecedence) {
   const std::string model =
       "model: {architecture: gpt, layers: 2, hidden: 64, heads: 8, vocab: 100, sequence: 32}\n"
       "training: {framework: megatron, precision: bf16, micro_batch: 1, global_batch: 8, "

@@ -1,5 +1,5 @@
-// What launching work costs the hosts of a training run: the set of configs/host-launch.yaml that
-// training.host_launch names.
+// The costs of launching work on the hosts of a training run: the set of configs/host-launch.yaml
+// that training.host_launch names.
 #ifndef DRYDOCK_WORKLOAD_GEN_JOB_HOST_LAUNCH_H_
 #define DRYDOCK_WORKLOAD_GEN_JOB_HOST_LAUNCH_H_
 

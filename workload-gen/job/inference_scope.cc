@@ -22,7 +22,7 @@ bool MeansInference(std::string_view word) {
   return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
 }
 
-Status CheckAsksForTraining(const YamlNode& root) {
+Status RejectInference(const YamlNode& root) {
   for (const auto& [section, content] : root.entries) {
     if (MeansInference(section.scalar)) return At(section);
     if (section.scalar != "training") continue;

@@ -15,8 +15,8 @@ inline constexpr const char* kInferenceText =
 // True for a word for inference, or the name of a framework that only runs inference.
 bool MeansInference(std::string_view word);
 
-// Returns an error at the first section, key or value of model.yaml that asks for inference.
-Status CheckAsksForTraining(const YamlNode& root);
+// Returns an error at the first section, key or value of model.yaml that concerns inference.
+Status RejectInference(const YamlNode& root);
 
 }  // namespace drydock
 

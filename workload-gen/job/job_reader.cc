@@ -9,8 +9,8 @@
 namespace drydock {
 namespace {
 
-// Remembers where each section and key stands in the file.
-void RememberPlaces(const YamlNode& root, TrainingJob* job) {
+// Records the place of each section and key in the file.
+void RecordPlaces(const YamlNode& root, TrainingJob* job) {
   for (const auto& [section, content] : root.entries) {
     job->places[section.scalar] = {"", section.location, section.source_line};
     for (const auto& [key, value] : content.entries) {
@@ -51,12 +51,12 @@ void ReadSection(const Section& section, const YamlNode& node, Diagnostics* diag
   for (const Key& key : section.keys) {
     if (key.kind == nullptr) continue;
     if (key.set_default != nullptr) key.set_default(job);
-    const bool required = key.required && HasWhatItNeeds(key, section, *job);
+    const bool required = key.required && MeetsRequirements(key, section, *job);
     key.kind->Read(key.name, required, {&reader, diagnostics}, job);
   }
   for (const Key& key : section.keys) {
     if (!reader.Has(key.name)) continue;
-    if (!HasWhatItNeeds(key, section, *job)) {
+    if (!MeetsRequirements(key, section, *job)) {
       reader.Fail(key.name, fmt::format("'{}' needs {}", key.name, key.needs));
     }
     if (IsExcluded(key, section, *job)) {
@@ -68,12 +68,12 @@ void ReadSection(const Section& section, const YamlNode& node, Diagnostics* diag
 }
 
 Result<TrainingJob> TrainingJobFromTree(const YamlNode& root, const std::string& file_name) {
-  RETURN_IF_ERROR(CheckAsksForTraining(root));
+  RETURN_IF_ERROR(RejectInference(root));
   TrainingJob job;
   job.file_name = file_name;
   job.yaml = ToYaml(root);
   job.model.name = NameOf(file_name);
-  RememberPlaces(root, &job);
+  RecordPlaces(root, &job);
   Diagnostics diagnostics;
   YamlReader top(root, "model.yaml", &diagnostics);
   std::vector<const YamlNode*> nodes;

@@ -11,8 +11,8 @@
 
 namespace drydock {
 
-// Reads all sections. Overrides are applied to `root` already. The model takes its name from the
-// file's name unless model.name is given. Reports all mistakes at once.
+// Reads all sections of `root`, to which overrides are already applied. The model takes its name
+// from the file's name unless model.name is given. Reports all mistakes at once.
 Result<TrainingJob> TrainingJobFromTree(const YamlNode& root, const std::string& file_name);
 
 // Reads one section, and reports all mistakes in it.

@@ -7,7 +7,7 @@
 
 namespace drydock {
 
-// Reports each rule that the job breaks, at its key. REQUIRES: each section is right by itself.
+// Reports each rule that the job breaks, at its key. REQUIRES: each section is valid by itself.
 void CheckSectionsTogether(const TrainingJob& job, Diagnostics* diagnostics);
 
 }  // namespace drydock

@@ -16,7 +16,7 @@ struct Rule {
 class JobRulesTest : public testing::TestWithParam<Rule> {};
 
 // The error points to the last override.
-TEST_P(JobRulesTest, IsToldAtItsPlace) {
+TEST_P(JobRulesTest, IsReportedAtItsKey) {
   const Result<TrainingJob> job = ParseTrainingJob(kTestJob, "test.yaml", GetParam().overrides);
   ASSERT_FALSE(job.ok());
   EXPECT_EQ(job.error().ToString(),
@@ -86,7 +86,7 @@ TEST(JobRules, ModulesToRecompute) {
   EXPECT_FALSE(two.core_attention);
 }
 
-TEST(JobRules, Fp8ComputesInEightBitsAndSendsSixteen) {
+TEST(JobRules, Fp8ComputesInFp8AndCommunicatesInBf16) {
   const TrainingJob job = TestJob({"training.precision=fp8"});
   EXPECT_TRUE(job.training.precision.fp8);
   EXPECT_EQ(job.training.precision.type, DataType::kBf16);

@@ -71,7 +71,7 @@ const Key* FindKey(const std::string& name) {
   return nullptr;
 }
 
-bool HasWhatItNeeds(const Key& key, const Section& section, const TrainingJob& job) {
+bool MeetsRequirements(const Key& key, const Section& section, const TrainingJob& job) {
   if (key.needs.empty()) return true;
   const Condition condition = ParseCondition(key.needs, section.name);
   const std::string value = FindKey(condition.key)->kind->Text(job);

@@ -13,7 +13,7 @@
 
 namespace drydock {
 
-// An argument of Megatron-LM that bears on a key.
+// An argument of Megatron-LM that determines or affects a key.
 struct MegatronSource {
   enum class Use : uint8_t {
     kCopied,   // the argument takes one value, which is the value of the key
@@ -40,8 +40,8 @@ struct Key {
 
   // A section that may have the key must have it.
   Key& Required();
-  // What holds if the key is left out, in words; `set` gives it to the job. Without this, the
-  // default is the value in TrainingJob().
+  // The default of the key, in words; `set` sets it in the job. Without this, the default is the
+  // value in TrainingJob().
   Key& Default(const char* words, void (*set)(TrainingJob* job) = nullptr);
   // The condition under which the section may have the key: "window" (that key is given),
   // "recompute: full", "stage: 1 or 2" (that key has one of these values), "model.experts".
@@ -66,8 +66,8 @@ struct Section {
   bool required;
   std::optional<FrameworkKind> framework;  // the only framework that has the section
   std::string meaning;
-  std::vector<Key> keys;  // a key stands behind the keys that its default and condition need
-  // Completes and checks what was read. Null: there is nothing to check.
+  std::vector<Key> keys;  // a key follows the keys that its default and condition need
+  // Completes and checks the section that was read. Null: there is nothing to check.
   void (*check)(YamlReader* reader, TrainingJob* job);
 };
 
@@ -78,8 +78,8 @@ std::vector<std::string> SectionNames();
 // The key "model.layers"; null if there is no such key.
 const Key* FindKey(const std::string& name);
 
-// True if the job fulfills what `key` of `section` needs.
-bool HasWhatItNeeds(const Key& key, const Section& section, const TrainingJob& job);
+// True if the job fulfills the condition of `key` of `section` (Key::Needs).
+bool MeetsRequirements(const Key& key, const Section& section, const TrainingJob& job);
 // True if the job has a value for the key that `key` of `section` excludes.
 bool IsExcluded(const Key& key, const Section& section, const TrainingJob& job);
 

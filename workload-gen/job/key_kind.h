@@ -53,10 +53,10 @@ auto MemberOf(Get get) {
 
 namespace kind {
 
-// A whole number from `low` to `high`. A value below `low` stands for "none".
+// A whole number from `low` to `high`. A value below `low` means "none".
 KeyKindPtr Count(Member<int> member, int64_t low, int64_t high);
 KeyKindPtr Count(Member<int64_t> member, int64_t low, int64_t high);
-// A whole number from `low` to `high`, or `word`, which stands for 0.
+// A whole number from `low` to `high`, or `word`, which means 0.
 KeyKindPtr CountOr(const char* word, Member<int> member, int64_t low, int64_t high);
 // A number from `low` to `high`; of Fraction, from 0 to below 1.
 KeyKindPtr Number(Member<double> member, double low, double high);
@@ -78,7 +78,7 @@ requires std::is_enum_v<Enum> KeyKindPtr Choice(Member<Enum> member,
       names, [member](const TrainingJob& job) { return static_cast<int>(member.in(job)); },
       [member](int index, TrainingJob* job) { member.of(*job) = static_cast<Enum>(index); });
 }
-// One of two names, of which the second stands for true.
+// One of two names, of which the second means true.
 KeyKindPtr Either(Member<bool> member, const std::string& no, const std::string& yes);
 // A list of `names`, each of which sets a flag.
 KeyKindPtr Modules(Member<RecomputeModules> member);

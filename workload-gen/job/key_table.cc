@@ -1,5 +1,5 @@
-// The table of keys: one row a key. Sections and keys stand in the order in which they are read and
-// printed.
+// The table of keys: one row per key. Sections and keys are listed in the order in which they are
+// read and printed.
 #include "core/model/workload.h"
 #include "workload-gen/job/key.h"
 #include "workload-gen/job/section_rules.h"
@@ -56,7 +56,7 @@ KeyKindPtr TypeOf(Member<DataType> member, const std::vector<DataType>& types) {
       });
 }
 
-// The last of the kinds that NCCL knows does not come from a framework.
+// Omits the last kind, userbuffers, which only overlap.tensor uses.
 KeyKindPtr GradientBuffers() {
   const std::vector<std::string>& kinds = BufferKindNames();
   return kind::Choice(MEMBER(training.optimizer.gradient_buffers),
@@ -66,7 +66,8 @@ KeyKindPtr GradientBuffers() {
 void SetKvHeads(TrainingJob* job) { job->model.attention.kv_heads = job->model.attention.heads; }
 void SetMaxPositions(TrainingJob* job) { job->model.embedding.max_positions = job->model.sequence; }
 void SetQkvBias(TrainingJob* job) { job->model.attention.qkv_bias = job->model.bias; }
-// Megatron-LM takes fp32 for bf16; gradients of fp16 stay fp16 unless an argument says otherwise.
+// Megatron-LM keeps gradients of bf16 in fp32; gradients of fp16 stay fp16 unless an argument says
+// otherwise.
 void SetGradientType(TrainingJob* job) {
   PrecisionRules& precision = job->training.precision;
   precision.gradients = precision.type == DataType::kFp16 ? DataType::kFp16 : DataType::kFp32;
@@ -335,7 +336,7 @@ std::vector<Key> TrainingKeys() {
           .Default("max(40e6, 1e6 × data)")
           .Megatron({Copied("--ddp-bucket-size")}),
       Key("gradient_buffers", GradientBuffers(),
-          "what NCCL knows of the memory of gradient buckets and parameters: `plain` (nothing), "
+          "registration of gradient buckets and parameters with NCCL: `plain` (none), "
           "`registered` buffers, `symmetric` windows")
           .Megatron({Computed("--use-nccl-ub"), Computed("--disable-symmetric-registration")}),
       Key("batch_p2p_sync", kind::Flag(MEMBER(training.p2p.batch_sync)),
@@ -354,7 +355,7 @@ std::vector<Key> TrainingKeys() {
           "timers synchronize the device before and after each forward and backward of a "
           "micro-batch (`true` in Megatron-LM of 2022)"),
       Key("host_launch", kind::Word(MEMBER(training.host.launch)),
-          "what launching work costs the host: a set of `configs/host-launch.yaml`, or `none`")
+          "costs of launching work on the host: a set of `configs/host-launch.yaml`, or `none`")
           .Default("`fused` or `eager`, by `kernels`", &SetHostLaunch),
       Key("cuda_graphs",
           kind::Choice(MEMBER(training.host.cuda_graphs), {"none", "layers", "full"}),
@@ -418,7 +419,7 @@ std::vector<Key> ParallelKeys() {
           "prediction, `L` final norm, head and loss; `|` ends a virtual stage, `x*n` and "
           "`(...)*n` "
           "repeat, commas are ignored. `Et|(tt|)*30mL` (DeepSeek-V3) with `pipeline` 16 makes "
-          "`virtual_pipeline` 2. Stages may be empty. `m` stands behind all `t`, on the last "
+          "`virtual_pipeline` 2. Stages may be empty. Every `m` follows the last `t`, on the last "
           "virtual stage of a rank that is not on the first pipeline stage")
           .Default("by the keys below")
           .Megatron({Copied("--pipeline-model-parallel-layout")}),
@@ -522,7 +523,7 @@ std::vector<Key> OverlapKeys() {
           "waits for")
           .Megatron({Sets("--delay-wgrad-compute", "true")}),
       Key("shared_expert", kind::Flag(MEMBER(overlap.shared_expert)),
-          "shared experts run on a stream of their own; needs `shared_expert_ffn`")
+          "shared experts run on a separate stream; needs `shared_expert_ffn`")
           .Megatron({Sets("--moe-shared-expert-overlap", "true")}),
   };
 }
@@ -568,7 +569,7 @@ std::vector<Key> ZeroKeys() {
           .Default("`true` with stage 3, otherwise `false`", &SetOverlapComm),
       Key("offload_optimizer", kind::Either(MEMBER(zero.offload_optimizer), "none", "cpu"),
           "`cpu`: the host holds optimizer states and fp32 parameters, and updates them; `nvme` is "
-          "not modelled"),
+          "not modeled"),
       Key("prefetch_bucket_size", kind::Count(MEMBER(zero.prefetch_bucket_size), 0, kMaxElements),
           "elements of parameters that are gathered ahead of each module")
           .Needs("stage: 3"),
@@ -628,12 +629,7 @@ std::vector<Section> MakeSections() {
        nullptr},
       {"zero", true, FrameworkKind::kDeepSpeed,
        "DeepSpeed's `zero_optimization`. Sizes are in elements.", ZeroKeys(), &CheckZero},
-      {"memory",
-       false,
-       {},
-       "What no program tells of the memory of a rank.",
-       MemoryKeys(),
-       nullptr},
+      {"memory", false, {}, "Memory of a rank that no program states.", MemoryKeys(), nullptr},
   };
 }
 

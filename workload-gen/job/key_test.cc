@@ -43,21 +43,21 @@ TEST(Key, NeedsAKeyThatIsReadBefore) {
   }
 }
 
-TEST(Key, ConditionsLookAtTheJob) {
+TEST(Key, ConditionsDependOnTheJob) {
   const Section& training = Sections()[1];
   const Key& layers = *FindKey("training.recompute_layers");
   TrainingJob job;
-  EXPECT_FALSE(HasWhatItNeeds(layers, training, job));
+  EXPECT_FALSE(MeetsRequirements(layers, training, job));
   job.training.recompute.granularity = Recompute::kFull;
-  EXPECT_TRUE(HasWhatItNeeds(layers, training, job));
+  EXPECT_TRUE(MeetsRequirements(layers, training, job));
   const Key& dispatcher = *FindKey("training.moe_dispatcher");
-  EXPECT_FALSE(HasWhatItNeeds(dispatcher, training, job));
+  EXPECT_FALSE(MeetsRequirements(dispatcher, training, job));
   job.model.moe.experts = 8;
-  EXPECT_TRUE(HasWhatItNeeds(dispatcher, training, job));
+  EXPECT_TRUE(MeetsRequirements(dispatcher, training, job));
   const Key& scatter = *FindKey("zero.reduce_scatter");
-  EXPECT_TRUE(HasWhatItNeeds(scatter, Sections()[5], job)) << "stage 1";
+  EXPECT_TRUE(MeetsRequirements(scatter, Sections()[5], job)) << "stage 1";
   job.zero.stage = 3;
-  EXPECT_FALSE(HasWhatItNeeds(scatter, Sections()[5], job));
+  EXPECT_FALSE(MeetsRequirements(scatter, Sections()[5], job));
 }
 
 // The keys name all used arguments of Megatron-LM, and no others.

@@ -32,7 +32,7 @@ TEST(ModelShape, LatentAttention) {
   EXPECT_EQ(TestJob().model.attention.value_width(), 64);
 }
 
-TEST(ModelShape, LatentAttentionIsWholeOrNotThere) {
+TEST(ModelShape, LatentAttentionNeedsAllItsKeys) {
   EXPECT_EQ(ErrorOf({"model.kv_lora_rank=16"}), "'model' lacks the key 'qk_nope_dim'");
   EXPECT_EQ(ErrorOf({"model.value_dim=16"}), "'value_dim' needs kv_lora_rank");
   EXPECT_EQ(ErrorOf(Also(kLatent, {"model.kv_heads=4"})),
@@ -59,7 +59,7 @@ TEST(ModelShape, Experts) {
   EXPECT_EQ(TestJob().model.expert_layers(), 0);
 }
 
-TEST(ModelShape, GatedExpertsAloneNeedNoOtherWidth) {
+TEST(ModelShape, AGatedModelWithoutDenseLayersNeedsNoFfn) {
   const std::vector<std::string> gated = Also(kExperts, {"model.activation=swiglu"});
   EXPECT_EQ(ErrorOf(gated), "'model' lacks the key 'ffn'");
   EXPECT_EQ(TestJob(Also(gated, {"model.expert_ffn=32"})).model.mlp.ffn, 32);
@@ -67,7 +67,7 @@ TEST(ModelShape, GatedExpertsAloneNeedNoOtherWidth) {
             "'model' lacks the key 'ffn'");
 }
 
-TEST(ModelShape, ExpertsThatAreNone) {
+TEST(ModelShape, RejectsInvalidExperts) {
   EXPECT_EQ(ErrorOf({"model.expert_ffn=32"}), "'expert_ffn' needs experts");
   EXPECT_EQ(ErrorOf({"model.experts=4"}), "'model' lacks the key 'experts_per_token'");
   EXPECT_EQ(ErrorOf({"model.experts=4", "model.experts_per_token=5"}),

@@ -30,7 +30,7 @@ class Unroller {
   }
 
  private:
-  // Returns the next character but commas; '\0' at the end.
+  // Skips commas and returns the next character; '\0' at the end.
   char Peek() {
     while (at_ < text_.size() && text_[at_] == ',') ++at_;
     return at_ < text_.size() ? text_[at_] : '\0';
@@ -54,7 +54,7 @@ class Unroller {
     const char c = Peek();
     if (!IsLetter(c)) {
       Fail(c == '\0' ? "a ')' is missing"
-                     : fmt::format("'{}' is none of E, t, m, L, | and (...)*n", c));
+                     : fmt::format("'{}' is not one of E, t, m, L, | and (...)*n", c));
       return "";
     }
     ++at_;
@@ -71,7 +71,7 @@ class Unroller {
     if (!mistake_.empty()) return;
     ++at_;
     if (inside.empty()) return Fail("there is nothing between the parentheses");
-    if (Peek() != '*') return Fail("'*' and a number belong behind ')'");
+    if (Peek() != '*') return Fail("'*' and a number must follow ')'");
     Append(Times(inside));
   }
 
@@ -83,7 +83,7 @@ class Unroller {
     for (; Peek() >= '0' && Peek() <= '9' && times <= kMaxLetters; ++at_, ++digits) {
       times = 10 * times + static_cast<size_t>(text_[at_] - '0');
     }
-    if (digits == 0) Fail("a number belongs behind '*'");
+    if (digits == 0) Fail("a number must follow '*'");
     if (times > kMaxLetters || what.size() * times > kMaxLetters) {
       Fail("the layout is too long");
       return "";
@@ -160,19 +160,20 @@ std::vector<int> MtpLayersOf(const LayoutStages& stages) {
 
 namespace {
 
-// The rule of Megatron for the places of MTP layers that the stages break; "" if none.
+// Returns Megatron's rule for the places of MTP layers that the stages break; "" if they break
+// none.
 std::string MtpMistake(const LayoutStages& stages, int pipeline) {
   std::string all;
   for (const std::string& stage : stages) all += stage;
   const size_t first = all.find('m');
   if (first == std::string::npos) return "";
-  if (all.find('t', first) != std::string::npos) return "m stands behind all t";
+  if (all.find('t', first) != std::string::npos) return "every m must follow the last t";
   const std::vector<int> mtp = MtpLayersOf(stages);
   const auto chunks = static_cast<int>(stages.size()) / pipeline;
   for (int s = 0; s < static_cast<int>(stages.size()); ++s) {
     if (mtp[static_cast<size_t>(s)] == 0) continue;
-    if (s / pipeline != chunks - 1) return "m stands on the last virtual stage of its ranks";
-    if (pipeline > 1 && s % pipeline == 0) return "m stands on no first stage";
+    if (s / pipeline != chunks - 1) return "m must be on the last virtual stage of its ranks";
+    if (pipeline > 1 && s % pipeline == 0) return "m cannot be on the first pipeline stage";
   }
   return "";
 }
@@ -185,17 +186,16 @@ std::string LayoutMistake(const LayoutStages& stages, const LayoutDemand& demand
                        demand.pipeline);
   }
   if (Count(stages, 'E') != 1 || !stages.front().starts_with('E')) {
-    return "one E stands in it, before all else";
+    return "it must have one E, before everything else";
   }
   if (Count(stages, 'L') != 1 || !stages.back().ends_with('L')) {
-    return "one L stands in it, behind all else";
+    return "it must have one L, after everything else";
   }
   if (Count(stages, 't') != demand.layers) {
-    return fmt::format("t stands in it {} times; layers is {}", Count(stages, 't'), demand.layers);
+    return fmt::format("it has {} t, but layers is {}", Count(stages, 't'), demand.layers);
   }
   if (Count(stages, 'm') != demand.mtp_layers) {
-    return fmt::format("m stands in it {} times; mtp_layers is {}", Count(stages, 'm'),
-                       demand.mtp_layers);
+    return fmt::format("it has {} m, but mtp_layers is {}", Count(stages, 'm'), demand.mtp_layers);
   }
   return MtpMistake(stages, demand.pipeline);
 }

@@ -2,7 +2,7 @@
 // virtual stage of a pipeline holds: "Ettt|(tt|)*28tt|mL".
 //
 //   E the embedding, t a layer, m a layer of multi-token prediction (MTP), L final norm, head and
-//   loss | ends a virtual stage; x*n: the letter (or |) n times; (...)*n: the group n times commas
+//   loss; | ends a virtual stage; x*n: the letter (or |) n times; (...)*n: the group n times; commas
 //   are ignored
 //
 // Stage s of chunk c is virtual stage number c x pipeline + s. All functions are pure.

@@ -19,7 +19,7 @@ TEST(PipelineLayout, Expands) {
   EXPECT_EQ(Expanded("E|(t*2|t|)*2L"), (Stages{"E", "tt", "t", "tt", "t", "L"}));
   EXPECT_EQ(Expanded("Et(|tt)*2L"), (Stages{"Et", "tt", "ttL"}));
   EXPECT_EQ(Expanded("Et|*3tL"), (Stages{"Et", "", "", "tL"}));
-  EXPECT_EQ(Expanded("E,t,*,2|t*0L"), (Stages{"Ett", "L"})) << "commas are for the eye";
+  EXPECT_EQ(Expanded("E,t,*,2|t*0L"), (Stages{"Ett", "L"})) << "commas are ignored";
 }
 
 // DeepSeek-V3 in Megatron's example: 61 layers on 32 virtual stages.
@@ -32,45 +32,45 @@ TEST(PipelineLayout, DeepSeekV3) {
   EXPECT_EQ(stages[30] + "/" + stages[31], "m/L");
 }
 
-TEST(PipelineLayout, MistakesAreCounted) {
+TEST(PipelineLayout, MistakesNameTheirCharacter) {
   const auto mistake = [](const std::string& text) { return ExpandPipelineLayout(text).mistake; };
-  EXPECT_EQ(mistake("Ett|d"), "'d' is none of E, t, m, L, | and (...)*n (character 5)");
+  EXPECT_EQ(mistake("Ett|d"), "'d' is not one of E, t, m, L, | and (...)*n (character 5)");
   EXPECT_EQ(mistake("(tt|"), "a ')' is missing (character 5)");
-  EXPECT_EQ(mistake("(tt|)L"), "'*' and a number belong behind ')' (character 6)");
+  EXPECT_EQ(mistake("(tt|)L"), "'*' and a number must follow ')' (character 6)");
   EXPECT_EQ(mistake("()*2"), "there is nothing between the parentheses (character 3)");
-  EXPECT_EQ(mistake("((tt)*2|)*3"), "'(' is none of E, t, m, L, | and (...)*n (character 2)");
-  EXPECT_EQ(mistake("t*"), "a number belongs behind '*' (character 3)");
-  EXPECT_EQ(mistake("t*2*3"), "'*' is none of E, t, m, L, | and (...)*n (character 4)");
+  EXPECT_EQ(mistake("((tt)*2|)*3"), "'(' is not one of E, t, m, L, | and (...)*n (character 2)");
+  EXPECT_EQ(mistake("t*"), "a number must follow '*' (character 3)");
+  EXPECT_EQ(mistake("t*2*3"), "'*' is not one of E, t, m, L, | and (...)*n (character 4)");
   EXPECT_EQ(mistake("(t*9999|)*9"), "the layout is too long (character 12)");
   EXPECT_EQ(mistake("t*99999999999999999999"), "the layout is too long (character 8)");
 }
 
-TEST(PipelineLayout, RulesAreNamed) {
+TEST(PipelineLayout, ReportsTheBrokenRule) {
   const auto mistake = [](const std::string& text, int layers = 4, int mtp = 0, int pipeline = 2) {
     return LayoutMistake(Expanded(text), {layers, mtp, pipeline});
   };
   EXPECT_EQ(mistake("Ett|ttL"), "");
   EXPECT_EQ(mistake("Ett|tt||L"), "");
   EXPECT_EQ(mistake("Ett|t|tL"), "it has 3 stages, which pipeline 2 does not divide");
-  EXPECT_EQ(mistake("tEt|ttL"), "one E stands in it, before all else");
-  EXPECT_EQ(mistake("|EttttL"), "one E stands in it, before all else");
-  EXPECT_EQ(mistake("Ett|tt"), "one L stands in it, behind all else");
-  EXPECT_EQ(mistake("Ett|tttL"), "t stands in it 5 times; layers is 4");
-  EXPECT_EQ(mistake("Ett|ttmL"), "m stands in it 1 times; mtp_layers is 0");
+  EXPECT_EQ(mistake("tEt|ttL"), "it must have one E, before everything else");
+  EXPECT_EQ(mistake("|EttttL"), "it must have one E, before everything else");
+  EXPECT_EQ(mistake("Ett|tt"), "it must have one L, after everything else");
+  EXPECT_EQ(mistake("Ett|tttL"), "it has 5 t, but layers is 4");
+  EXPECT_EQ(mistake("Ett|ttmL"), "it has 1 m, but mtp_layers is 0");
   EXPECT_EQ(mistake("Ett|ttmL", 4, 1), "");
-  EXPECT_EQ(mistake("Ett|ttm|L|", 4, 1, 4), "one L stands in it, behind all else");
+  EXPECT_EQ(mistake("Ett|ttm|L|", 4, 1, 4), "it must have one L, after everything else");
   for (const char* apart : {"Ett|tt|m|L", "Ett|ttm||L", "Etttt|m||L"}) {
     EXPECT_EQ(mistake(apart, 4, 1, 4), "") << apart;
   }
-  EXPECT_EQ(mistake("Ettm|ttL", 4, 1), "m stands behind all t");
-  EXPECT_EQ(mistake("Ett|tmtL", 4, 1), "m stands behind all t");
+  EXPECT_EQ(mistake("Ettm|ttL", 4, 1), "every m must follow the last t");
+  EXPECT_EQ(mistake("Ett|tmtL", 4, 1), "every m must follow the last t");
   EXPECT_EQ(mistake("Ett|tt|m|mL", 4, 2, 4), "");
-  EXPECT_EQ(mistake("Ett|tm|tm|L", 4, 2, 4), "m stands behind all t");
-  EXPECT_EQ(mistake("Ettt|tm||L", 4, 1), "m stands on the last virtual stage of its ranks");
-  EXPECT_EQ(mistake("Ett|tt|m|L", 4, 1), "m stands on no first stage");
+  EXPECT_EQ(mistake("Ett|tm|tm|L", 4, 2, 4), "every m must follow the last t");
+  EXPECT_EQ(mistake("Ettt|tm||L", 4, 1), "m must be on the last virtual stage of its ranks");
+  EXPECT_EQ(mistake("Ett|tt|m|L", 4, 1), "m cannot be on the first pipeline stage");
 }
 
-TEST(PipelineLayout, TheNearestKeepsWhatItCan) {
+TEST(PipelineLayout, NearestLayoutKeepsValidStages) {
   const auto nearest = [](const std::string& text, LayoutDemand demand) {
     return NearestPipelineLayout(ExpandPipelineLayout(text).stages, demand);
   };
@@ -87,7 +87,7 @@ TEST(PipelineLayout, TheNearestKeepsWhatItCan) {
 }
 
 // For any layout, the nearest one breaks no rule and parses.
-TEST(PipelineLayout, TheNearestIsRight) {
+TEST(PipelineLayout, NearestLayoutIsValid) {
   for (const char* text : {"", "L", "|*40", "t*100", "(t|)*7", "mmm|E", "Ettt|L|E", "(Et|t|)*3"}) {
     for (const int pipeline : {1, 2, 3, 8}) {
       for (const int layers : {1, 7, 24}) {

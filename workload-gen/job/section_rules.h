@@ -1,6 +1,6 @@
 // Rules inside one section of model.yaml that no single key states. Each function completes
-// defaults that depend on several keys, and reports what does not fit together. The table of keys
-// (key.h) names the function of each section.
+// defaults that depend on several keys, and reports values that do not fit together. The table of
+// keys (key.h) names the function of each section.
 #ifndef DRYDOCK_WORKLOAD_GEN_JOB_SECTION_RULES_H_
 #define DRYDOCK_WORKLOAD_GEN_JOB_SECTION_RULES_H_
 

@@ -40,7 +40,7 @@ TEST(TrainingJob, ReadsAGptWithTheFamilysDefaults) {
 }
 
 // As in Megatron-LM: by default, gradients of bf16 are fp32 and those of fp16 are fp16.
-TEST(TrainingJob, GradientsAreAsMegatronTakesThem) {
+TEST(TrainingJob, GradientTypesDefaultToMegatrons) {
   const auto gradients = [](const char* precision) {
     return TestJob({fmt::format("training.precision={}", precision)}).training.precision.gradients;
   };
@@ -104,7 +104,7 @@ TEST(TrainingJob, AMissingSectionIsAnError) {
             "test.yaml:1:1: error: 'model.yaml' lacks the key 'parallel'\n  ");
 }
 
-TEST(TrainingJob, ChoicesAreNamed) {
+TEST(TrainingJob, AnInvalidChoiceListsTheValidValues) {
   EXPECT_EQ(
       ErrorOf(With("precision: fp16", "precision: fp64")),
       "test.yaml:11:14: error: 'fp64' is not a valid precision; did you mean 'fp16'?; valid values "

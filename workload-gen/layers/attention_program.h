@@ -22,7 +22,7 @@ class AttentionWriter {
   void UpForward(const LatentWork& latent);
   void LatentBackward(const LatentWork& latent, int layer);
   void HeadNormsBackward(const AttentionWork& work, int layer);
-  // Repeats the part of the forward that was not kept.
+  // Repeats the submodules of the forward whose results were not kept.
   void Recompute(const AttentionWork& work);
   bool recomputes_up() const;
 

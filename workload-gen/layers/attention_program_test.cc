@@ -44,7 +44,7 @@ TEST(AttentionProgram, LatentAttentionGathersNarrowRows) {
                           "tp reduce-scatter 256 x fp16 = 512 B over 2"));
 }
 
-TEST(AttentionProgram, LatentProductsHaveTheirWidths) {
+TEST(AttentionProgram, LatentLinearLayersHaveTheirWidths) {
   const Workload w = Latent({"model.q_lora_rank=32"});
   std::vector<std::string> shapes;
   for (const Submodule& s : w.submodules) {
@@ -69,7 +69,7 @@ TEST(AttentionProgram, QueriesOfFullWidthComeFromTheHiddenRows) {
   EXPECT_EQ(calls[1], "tp all-gather 4096 x fp16 = 8.192 KB over 2");
 }
 
-TEST(AttentionProgram, UpProjectionsMayBeMadeAgain) {
+TEST(AttentionProgram, RecomputesUpProjections) {
   const Workload w = Latent({"model.q_lora_rank=32", "training.recompute=selective",
                              "training.recompute_modules=[mla_up_proj]"});
   EXPECT_THAT(SubmodulesOfLayer(w, 0, 2, Phase::kRecompute),
@@ -78,7 +78,7 @@ TEST(AttentionProgram, UpProjectionsMayBeMadeAgain) {
   EXPECT_EQ(CallsOfLayer(w, 0, 2, Phase::kRecompute).size(), 2u);
 }
 
-TEST(AttentionProgram, QueriesAndKeysMayBeNormed) {
+TEST(AttentionProgram, NormsQueriesAndKeys) {
   const Workload w = TestWorkload({"model.qk_norm=true", "model.kv_heads=4"});
   int rows = 0;
   for (const Submodule& s : w.submodules) {
@@ -90,8 +90,8 @@ TEST(AttentionProgram, QueriesAndKeysMayBeNormed) {
   EXPECT_EQ(rows, 64 * (4 + 2));
 }
 
-// Two heads of keys on four ranks: the product of queries, keys and values is gathered whole.
-TEST(AttentionProgram, RanksMayShareAHeadOfKeys) {
+// Two heads of keys on four ranks: the output of qkv is gathered whole.
+TEST(AttentionProgram, RanksShareAKeyHead) {
   const Workload w = TestWorkload({"parallel.tensor=4", "parallel.pipeline=1", "model.kv_heads=2",
                                    "parallel.sequence_parallel=true", "training.global_batch=4"});
   // t = 64 rows of 64 + 2 x 16.
@@ -107,7 +107,8 @@ TEST(AttentionProgram, RanksMayShareAHeadOfKeys) {
   }
 }
 
-// Every layer's products in fp8, the head's not; scales agreed on after each pass of a chunk.
+// The GEMMs of all layers run in fp8, the head's does not. Scales are reduced after each pass of a
+// chunk.
 TEST(AttentionProgram, Fp8) {
   const Workload w = TestWorkload({"training.precision=fp8", "parallel.pipeline=1"});
   for (const Submodule& s : w.submodules) {
@@ -119,7 +120,7 @@ TEST(AttentionProgram, Fp8) {
     if (op.kind == OpKind::kCompute || op.role != kStageRole) continue;
     if (op.microbatch == 0) scales.push_back(CallText(w.calls[op.work]));
   }
-  // 8 layers x 4 products x 3 tensors forward, 2 backward.
+  // 8 layers x 4 GEMMs x 3 tensors forward, 2 backward.
   EXPECT_THAT(scales, ElementsAre("all-reduce 96 x fp32 = 384 B max over 8",
                                   "all-reduce 64 x fp32 = 256 B max over 8"));
 }

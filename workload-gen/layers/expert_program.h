@@ -31,8 +31,8 @@ class ExpertWriter {
  private:
   using OpId = ProgramBuilder::OpId;
 
-  // Copies of tokens travel by all-to-all; else each token travels once and is copied at its
-  // experts.
+  // True if an all-to-all moves copies of tokens. Otherwise each token moves once and is copied at
+  // its experts.
   bool exchanges() const { return c_.job.training.moe.dispatcher == MoeDispatcher::kAllToAll; }
   // Shared experts run beside token dispatch and combine.
   bool overlaps_shared() const { return c_.job.overlap.shared_expert; }

@@ -55,20 +55,20 @@ TEST(ExpertProgram, AllToAllWithoutDropping) {
                           "moe.sort", "moe.unpermute", "mlp.residual"));
 }
 
-TEST(ExpertProgram, GroupedProductsHoldTheCopiesThatArrive) {
+TEST(ExpertProgram, GroupedGemmHasOneRowPerReceivedCopy) {
   const Workload w = Mixture({});
   for (const Submodule& s : w.submodules) {
     if (s.name != "moe.fc1" || s.pass != Pass::kForward) continue;
     const auto* grouped = s.As<submodule::GroupedLinear>();
     ASSERT_NE(grouped, nullptr);
-    EXPECT_EQ(grouped->rows, 64);  // as many as leave, in the mean
+    EXPECT_EQ(grouped->rows, 64);  // as many as are sent, on average
     EXPECT_EQ(grouped->n, 96);
     EXPECT_EQ(grouped->k, 64);
     EXPECT_EQ(grouped->experts, 2);
   }
 }
 
-TEST(ExpertProgram, PaddedToCapacityNobodyAsksForCounts) {
+TEST(ExpertProgram, PaddedToCapacityRanksExchangeNoCounts) {
   const Workload w = Mixture({"training.moe_capacity_factor=1.25",
                               "training.moe_pad_to_capacity=true", "training.moe_aux_loss=false"});
   // Capacity: ceil(64 / 8 * 1.25) = 10 rows an expert.
@@ -111,7 +111,8 @@ TEST(ExpertProgram, SharedExpertsAreATensorParallelMlp) {
       CallsOfLayer(w, 0, 1, Phase::kForward),
       ElementsAre(kGather, kScatter, kGather, kScatter, "tp-ep all-to-all 12 x int32 = 48 B over 4",
                   HasSubstr("all-to-all-v"), HasSubstr("all-to-all-v")));
-  // Beside the exchange: its first half runs while tokens travel, the second on their way home.
+  // With the overlap, the first half of the shared expert runs during token dispatch, the second
+  // half during token combine.
   Overrides beside = shared;
   beside.push_back("overlap.shared_expert=true");
   const Workload o = Mixture(beside);
@@ -142,7 +143,7 @@ TEST(ExpertProgram, DenseLayersStayDense) {
   }
 }
 
-TEST(ExpertProgram, ABusyRankRunsAProgramOfItsOwn) {
+TEST(ExpertProgram, ABusyRankHasASeparateProgram) {
   const Workload w = Mixture({"training.moe_imbalance=2"});
   EXPECT_EQ(w.class_count, 2);
   EXPECT_THAT(w.class_of_rank, ElementsAre(0, 1, 1, 1, 0, 1, 1, 1));
@@ -160,7 +161,7 @@ TEST(ExpertProgram, ABusyRankRunsAProgramOfItsOwn) {
   EXPECT_EQ(rows[1], 11 * 4);  // a third of the rest from each of four ranks, rounded up
 }
 
-// Expert gradients are summed over the ranks that hold the same experts, in a buffer of their own.
+// Expert gradients are summed over the ranks that hold the same experts, in a separate buffer.
 TEST(ExpertProgram, GradientsOfExpertsHaveTheirOwnBuffer) {
   const Workload w = Mixture({"training.distributed_optimizer=true"});
   std::vector<std::string> tail;
@@ -173,7 +174,7 @@ TEST(ExpertProgram, GradientsOfExpertsHaveTheirOwnBuffer) {
   EXPECT_THAT(tail, Contains(HasSubstr("dp reduce-scatter ")));
 }
 
-TEST(ExpertProgram, RouterBiasesAreAgreedOnOnceAStep) {
+TEST(ExpertProgram, ReducesRouterBiasesOnceAStep) {
   const Workload w = Mixture({"model.router_bias=true", "model.first_dense_layers=3"});
   int count = 0;
   for (const Op& op : w.programs[0].ops) {

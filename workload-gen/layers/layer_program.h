@@ -1,6 +1,6 @@
-// Writes transformer layers: forward and backward with the communication inside them. Per dense
-// layer and micro-batch, nothing recomputed: with sequence parallelism 6 all-gathers and 4
-// reduce-scatters, without it 2 all-reduces each way.
+// Writes transformer layers: forward and backward with the communication inside them. Without
+// recomputation, a dense layer runs per micro-batch 6 all-gathers and 4 reduce-scatters with
+// sequence parallelism, and 2 all-reduces in each pass without it.
 #ifndef DRYDOCK_WORKLOAD_GEN_LAYERS_LAYER_PROGRAM_H_
 #define DRYDOCK_WORKLOAD_GEN_LAYERS_LAYER_PROGRAM_H_
 

@@ -15,7 +15,7 @@ void MtpWriter::EnterForward(int) {
 
 void MtpWriter::LeaveForward(int) { c_.builder->Compute(c_.work.mtp->final_norm.forward); }
 
-// Every tensor rank gathers the columns of the product and continues with its own rows.
+// Every tensor rank gathers the columns of the joined rows and continues with its own rows.
 void MtpWriter::JoinForward(const MtpWork& work) {
   ProgramBuilder& b = *c_.builder;
   b.Compute(work.token_norm.forward);

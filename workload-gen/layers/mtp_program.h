@@ -1,6 +1,6 @@
 // Writes the layers of multi-token prediction (DeepSeek-V3, section 2.2; Megatron's
-// multi_token_prediction.py): the tokens' embedding and the hidden rows of the layer before are
-// normed and joined, a transformer layer and a norm follow. The head is the model's own.
+// multi_token_prediction.py): the tokens' embedding and the hidden rows of the previous layer are
+// normed and joined; a transformer layer and a norm follow. The layers use the model's head.
 #ifndef DRYDOCK_WORKLOAD_GEN_LAYERS_MTP_PROGRAM_H_
 #define DRYDOCK_WORKLOAD_GEN_LAYERS_MTP_PROGRAM_H_
 

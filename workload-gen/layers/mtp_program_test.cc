@@ -17,7 +17,7 @@ namespace {
 using testing::Contains;
 using testing::ElementsAre;
 
-// A Llama of 8 layers and one more, TP2 with sequence parallelism, two stages.
+// A Llama of 8 layers and one MTP layer, TP2 with sequence parallelism, two stages.
 Workload MtpJob(std::vector<std::string> more) {
   std::vector<std::string> overrides = {
       "model.positions=rotary",     "model.bias=false",   "model.dropout=0",
@@ -41,7 +41,7 @@ TEST(MtpProgram, EmbeddingAndRowsAreJoinedBeforeTheLayer) {
   EXPECT_TRUE(SubmodulesOfLayer(w, 0, 8, Phase::kForward).empty());
 }
 
-TEST(MtpProgram, TheHeadRunsOnceMoreEachWay) {
+TEST(MtpProgram, TheHeadRunsOnceMoreInEachPass) {
   const auto count = [](const Workload& w, Pass pass) {
     int logits = 0;
     for (const Op& op : w.programs[1].ops) {
@@ -67,7 +67,7 @@ TEST(MtpProgram, TheLastStageHasTheEmbeddingToo) {
     }
   }
   EXPECT_THAT(calls, ElementsAre("all-reduce 32768 x fp16 = 65.54 KB over 2"));
-  // Tokens, positions, labels and loss mask are handed out there.
+  // The last stage broadcasts tokens, positions, labels and loss mask.
   const auto broadcasts = [](const Workload& workload) {
     int count = 0;
     for (const Op& op : workload.programs[1].ops) {
@@ -80,8 +80,8 @@ TEST(MtpProgram, TheLastStageHasTheEmbeddingToo) {
   EXPECT_EQ(broadcasts(MtpJob({"model.mtp_layers=0"})), 2);
 }
 
-// A Llama of 8 layers and two more, four stages.
-Workload Apart(const std::string& layout) {
+// A Llama of 8 layers and two MTP layers, four stages.
+Workload FourStages(const std::string& layout) {
   return MtpJob({"parallel.pipeline=4", "parallel.layout=" + layout, "model.mtp_layers=2"});
 }
 
@@ -101,12 +101,12 @@ std::vector<int> CountsOf(const Workload& w, const std::string& name) {
   return counts;
 }
 
-TEST(MtpProgram, AStageApartFromTheLoss) {
-  const Workload w = Apart("Ettt|ttttt|mm|L");
+TEST(MtpProgram, MtpLayersOnAStageBeforeTheLoss) {
+  const Workload w = FourStages("Ettt|ttttt|mm|L");
   EXPECT_EQ(StructureMistake(w), "");
   EXPECT_THAT(CountsOf(w, "mtp.join"), ElementsAre(0, 0, 2, 0));
   EXPECT_THAT(CountsOf(w, "embedding.words"), ElementsAre(1, 0, 2, 0));
-  EXPECT_THAT(CountsOf(w, "head.norm"), ElementsAre(0, 1, 0, 0)) << "behind the last layer";
+  EXPECT_THAT(CountsOf(w, "head.norm"), ElementsAre(0, 1, 0, 0)) << "after the last layer";
   EXPECT_THAT(CountsOf(w, "head.logits"), ElementsAre(0, 0, 0, 3));
   EXPECT_THAT(CountsOf(w, "attention.core"), ElementsAre(3, 5, 2, 0));
 }
@@ -122,18 +122,19 @@ std::vector<int64_t> Sent(const Workload& w) {
   return sent;
 }
 
-// The rows of all three predictions go on to the loss, and their gradients come back.
-TEST(MtpProgram, MessagesBehindItCarryItsRowsToo) {
+// Messages carry the rows of all three predictions to the loss, and their gradients back.
+TEST(MtpProgram, MessagesAfterMtpLayersCarryTheirRows) {
   const int64_t one = 2 * 32 * 64 / 2;  // a micro-batch's rows, split over two tensor ranks
-  EXPECT_THAT(Sent(Apart("Ettt|ttttt|mm|L")), ElementsAre(one, one, one, 3 * one, one, 3 * one));
-  EXPECT_THAT(Sent(Apart("Ettt|tttttmm||L")),
+  EXPECT_THAT(Sent(FourStages("Ettt|ttttt|mm|L")),
+              ElementsAre(one, one, one, 3 * one, one, 3 * one));
+  EXPECT_THAT(Sent(FourStages("Ettt|tttttmm||L")),
               ElementsAre(one, 3 * one, one, 3 * one, 3 * one, 3 * one));
-  EXPECT_THAT(Sent(Apart("Ettt|ttt|tt|mmL")), ElementsAre(one, one, one, one, one, one));
+  EXPECT_THAT(Sent(FourStages("Ettt|ttt|tt|mmL")), ElementsAre(one, one, one, one, one, one));
 }
 
-// Each on a stage of its own: messages grow from one to the next.
-TEST(MtpProgram, SeveralStages) {
-  const Workload w = Apart("Ettttt|ttt|m|mL");
+// Each MTP layer has its own stage: messages grow from stage to stage.
+TEST(MtpProgram, MtpLayersOnSeveralStages) {
+  const Workload w = FourStages("Ettttt|ttt|m|mL");
   EXPECT_EQ(StructureMistake(w), "");
   EXPECT_THAT(CountsOf(w, "mtp.join"), ElementsAre(0, 0, 1, 1));
   EXPECT_THAT(CountsOf(w, "embedding.words"), ElementsAre(1, 0, 1, 1));
@@ -144,7 +145,7 @@ TEST(MtpProgram, SeveralStages) {
   EXPECT_THAT(Sent(w), ElementsAre(one, one, one, 2 * one, one, 2 * one));
 }
 
-TEST(MtpProgram, ItsStageSharesTheEmbedding) {
+TEST(MtpProgram, AStageOfMtpLayersSharesTheEmbedding) {
   const auto stages = [](const Workload& w) {
     std::vector<int> all;
     for (int stage = 0; stage < 4; ++stage) {
@@ -154,9 +155,9 @@ TEST(MtpProgram, ItsStageSharesTheEmbedding) {
     }
     return all;
   };
-  EXPECT_THAT(stages(Apart("Ettt|ttttt|mm|L")), ElementsAre(0, 2));
-  EXPECT_THAT(stages(Apart("Ettt|ttt|tt|mmL")), ElementsAre(0, 3));
-  EXPECT_THAT(stages(Apart("Ettttt|ttt|m|mL")), ElementsAre(0, 2, 3));
+  EXPECT_THAT(stages(FourStages("Ettt|ttttt|mm|L")), ElementsAre(0, 2));
+  EXPECT_THAT(stages(FourStages("Ettt|ttt|tt|mmL")), ElementsAre(0, 3));
+  EXPECT_THAT(stages(FourStages("Ettttt|ttt|m|mL")), ElementsAre(0, 2, 3));
   const auto tied = [&](const char* layout) {
     const Workload w = MtpJob({"parallel.pipeline=4", std::string("parallel.layout=") + layout,
                                "model.mtp_layers=1", "model.tied_embedding=true"});
@@ -167,7 +168,7 @@ TEST(MtpProgram, ItsStageSharesTheEmbedding) {
   EXPECT_THAT(tied("Ettt|ttt|tt|mL"), ElementsAre(0, 3));
 }
 
-TEST(MtpProgram, NoParameterIsLostOrTwice) {
+TEST(MtpProgram, EachParameterIsHeldOnce) {
   const auto all = [](const char* layout) {
     const TrainingJob job = TestJob({"model.tied_embedding=false", "model.positions=rotary",
                                      "model.dropout=0", "model.mtp_layers=1", "parallel.pipeline=4",

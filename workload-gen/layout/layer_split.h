@@ -1,6 +1,6 @@
-// How many layers each virtual stage of a pipeline gets (transformer_block.py in Megatron-LM): an
-// even split; uneven at both ends; even with the embedding and the loss counted as a layer each; or
-// as parallel.layout states it stage by stage.
+// The number of layers of each virtual stage of a pipeline (transformer_block.py in Megatron-LM):
+// an even split; uneven at both ends; even with the embedding and the loss counted as a layer each;
+// or as parallel.layout states it stage by stage.
 #ifndef DRYDOCK_WORKLOAD_GEN_LAYOUT_LAYER_SPLIT_H_
 #define DRYDOCK_WORKLOAD_GEN_LAYOUT_LAYER_SPLIT_H_
 
@@ -12,13 +12,13 @@
 namespace drydock {
 
 struct LayerSplit {
-  std::vector<int> layers;  // of each virtual stage; empty if the split is impossible
-  // If it is impossible: the key of section `parallel` to report, and the reason.
+  std::vector<int> layers;  // by virtual stage; empty if the split is impossible
+  // If the split is impossible: the key of section `parallel` to report, and the reason.
   std::string key;
   std::string reason;
 };
 
-// Pure.
+// A pure function.
 LayerSplit SplitLayers(int layers, const ParallelRules& parallel);
 
 }  // namespace drydock

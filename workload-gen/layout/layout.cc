@@ -19,7 +19,7 @@ class Resolver {
     Split();
     PlaceRanks();
     if (diagnostics_.ok()) PlaceExperts();
-    if (diagnostics_.ok()) CutBatch();
+    if (diagnostics_.ok()) SplitBatch();
     RETURN_IF_ERROR(diagnostics_.ToStatus());
     return Finished();
   }
@@ -48,8 +48,8 @@ class Resolver {
     PlaceEnd(split.layers);
   }
 
-  // The final norm is on the last stage; with MTP, on the stage of the last layer
-  // (transformer_block.py), or with overlap.expert on that of the MTP layers.
+  // The final norm is on the last stage. With MTP, it is on the stage of the last layer
+  // (transformer_block.py) unless overlap.expert is set.
   void PlaceEnd(const std::vector<int>& layers) {
     layout_.norm_stage = static_cast<int>(layers.size()) - 1;
     if (job_.model.mtp_layers == 0) return;
@@ -108,13 +108,13 @@ class Resolver {
         dense != experts) {
       Fail("parallel.rank_order",
            "with stages before data parallelism, tensor {} x context {} = {} and expert_tensor {} "
-           "x expert {} = {} must be equal, for all layers to have the same stages",
+           "x expert {} = {} must be equal, so that all layers have the same stages",
            parallel_.tensor, parallel_.context, dense, layout_.expert_tensor, layout_.expert,
            experts);
     }
   }
 
-  void CutBatch() {
+  void SplitBatch() {
     const int64_t micro = job_.training.batch.micro;
     const int64_t global = job_.training.batch.global;
     const int64_t together = micro * layout_.data;

@@ -11,7 +11,7 @@ std::string ErrorOf(const std::vector<std::string>& overrides, int hosts = 1, in
   return layout.ok() ? "" : layout.error().ToString();
 }
 
-TEST(Layout, DataParallelismTakesWhatTheClusterLeaves) {
+TEST(Layout, DataParallelismUsesTheRemainingGpus) {
   const ParallelLayout layout = TestLayout(TestJob(), /*hosts=*/2);
   EXPECT_EQ(layout.data, 4);
   EXPECT_EQ(layout.microbatches, 2);
@@ -32,7 +32,7 @@ TEST(Layout, RanksInBothOrders) {
   EXPECT_EQ(layout.StageOf(layout.RankOf(1, 2, 3)), 3);
 }
 
-TEST(Layout, VirtualStagesTakeEveryPipelinethBlockOfLayers) {
+TEST(Layout, VirtualStagesAlternateOverTheStages) {
   const ParallelLayout layout = TestLayout(TestJob({"parallel.virtual_pipeline=2"}));
   EXPECT_EQ(layout.EndLayer(0, 0), 2);
   EXPECT_EQ(layout.FirstLayer(0, 0), 0);
@@ -66,7 +66,7 @@ TEST(Layout, EndsOfThePipelineMayHoldFewerLayers) {
             (Layers{1, 3, 1, 3}));
 }
 
-TEST(Layout, StagesAsTheyAreStated) {
+TEST(Layout, KeepsStatedStages) {
   using Layers = std::vector<int>;
   EXPECT_EQ(LayersOfStages({"parallel.layout=Et|t*5|tt|L"}), (Layers{1, 5, 2, 0}));
   EXPECT_EQ(LayersOfStages({"parallel.layout=E|t*8L"}), (Layers{0, 8}));
@@ -79,13 +79,14 @@ std::string JobErrorOf(const std::vector<std::string>& overrides) {
   return job.ok() ? "" : job.error().ToString();
 }
 
-TEST(Layout, StatedStagesThatDoNotComeOut) {
+TEST(Layout, RejectsStatedStagesThatDoNotFit) {
   EXPECT_EQ(JobErrorOf({"parallel.layout=Ett|ttL"}),
-            "--set parallel.layout=Ett|ttL: error: layout 'Ett|ttL': t stands in it 4 times; "
+            "--set parallel.layout=Ett|ttL: error: layout 'Ett|ttL': it has 4 t, but "
             "layers is 8; the nearest that works is 'Et*4|t*4L'");
-  EXPECT_EQ(JobErrorOf({"parallel.layout=Et*4|d*4L"}),
-            "--set parallel.layout=Et*4|d*4L: error: layout 'Et*4|d*4L': 'd' is none of E, t, m, "
-            "L, | and (...)*n (character 6); the nearest that works is 'Et*4|t*4L'");
+  EXPECT_EQ(
+      JobErrorOf({"parallel.layout=Et*4|d*4L"}),
+      "--set parallel.layout=Et*4|d*4L: error: layout 'Et*4|d*4L': 'd' is not one of E, t, m, "
+      "L, | and (...)*n (character 6); the nearest that works is 'Et*4|t*4L'");
   EXPECT_EQ(JobErrorOf({"parallel.layout=Et*4|t*4|L"}),
             "--set parallel.layout=Et*4|t*4|L: error: layout 'Et*4|t*4|L': it has 3 stages, which "
             "pipeline 2 does not divide; the nearest that works is 'Et*4|t*4L'");
@@ -96,7 +97,7 @@ TEST(Layout, StatedStagesThatDoNotComeOut) {
             "--set parallel.first_stage_layers=4: error: 'layout' excludes 'first_stage_layers'");
 }
 
-TEST(Layout, UnevenStagesThatDoNotComeOut) {
+TEST(Layout, RejectsUnevenStagesThatDoNotFit) {
   EXPECT_EQ(ErrorOf({"parallel.pipeline=4", "parallel.first_stage_layers=3"}),
             "--set parallel.first_stage_layers=3: error: layers 8 less first_stage_layers 3 and "
             "last_stage_layers 0 leave 5, which is not divisible over 3 other stages");
@@ -122,7 +123,7 @@ std::vector<std::string> With(std::vector<std::string> list, const std::string& 
   return list;
 }
 
-TEST(Layout, ExpertsAreCountedThroughAGridOfTheirOwn) {
+TEST(Layout, ExpertsHaveASeparateGrid) {
   const ParallelLayout whole = TestLayout(TestJob(Mixture()), 2, 8);
   EXPECT_EQ(whole.expert_tensor, 2);
   EXPECT_EQ(whole.expert_data(), 2);
@@ -134,7 +135,7 @@ TEST(Layout, ExpertsAreCountedThroughAGridOfTheirOwn) {
   EXPECT_EQ(whole.ExpertRankOf(6), 3);
 }
 
-TEST(Layout, ExpertsThatDoNotComeOut) {
+TEST(Layout, RejectsExpertsThatDoNotFit) {
   EXPECT_EQ(ErrorOf(With(Mixture(), "parallel.expert=8")),
             "--set parallel.expert=8: error: expert_tensor 2 x expert 8 x pipeline 1 = 16 does not "
             "divide the cluster's 8 GPUs");
@@ -150,10 +151,10 @@ TEST(Layout, ExpertsThatDoNotComeOut) {
                      "parallel.rank_order=tp-cp-ep-pp-dp"}),
             "--set parallel.rank_order=tp-cp-ep-pp-dp: error: with stages before data "
             "parallelism, tensor 1 x context 1 = 1 and expert_tensor 1 x expert 2 = 2 must be "
-            "equal, for all layers to have the same stages");
+            "equal, so that all layers have the same stages");
 }
 
-TEST(Layout, ContextParallelismCutsTheSequenceTwice) {
+TEST(Layout, ContextParallelismSplitsTheSequenceIntoTwoChunksPerRank) {
   const ParallelLayout layout =
       TestLayout(TestJob({"parallel.context=2", "parallel.pipeline=1"}), 1, 8);
   EXPECT_EQ(layout.gradient_ranks(), 4);
@@ -169,7 +170,7 @@ TEST(Layout, ContextParallelismCutsTheSequenceTwice) {
             "context 8, which context_type a2a splits them over");
 }
 
-TEST(Layout, ProductMustBeTheClusters) {
+TEST(Layout, ProductOfDegreesMustMatchTheCluster) {
   EXPECT_EQ(ErrorOf({"parallel.data=3"}),
             "--set parallel.data=3: error: tensor 2 x pipeline 2 x context 1 x data 3 = 12 GPUs, "
             "but the cluster has 8");
@@ -213,7 +214,7 @@ TEST(Layout, StagesHoldEqualLayers) {
             "--set parallel.virtual_pipeline=2: error: virtual_pipeline 2 needs pipeline > 1");
 }
 
-TEST(Layout, BatchesComeOutWhole) {
+TEST(Layout, BatchMustDivideIntoMicrobatches) {
   EXPECT_EQ(ErrorOf({"training.global_batch=18"}),
             "--set training.global_batch=18: error: global_batch 18 is not divisible by "
             "micro_batch 2 x data 2 = 4");

@@ -36,7 +36,7 @@ TEST(NearestLayout, StagesFollowTheLayers) {
             "--set parallel.pipeline=1 --set parallel.virtual_pipeline=1");
 }
 
-TEST(NearestLayout, StagesThatAreStatedStay) {
+TEST(NearestLayout, KeepsStatedStages) {
   EXPECT_EQ(Nearest({"parallel.layout=Ett|tt|tt|ttL", "parallel.tensor=8"}),
             "--set parallel.tensor=4");
   EXPECT_EQ(
@@ -53,7 +53,7 @@ TEST(NearestLayout, ExpertsFollowTheirNumber) {
   EXPECT_EQ(Nearest(experts), "--set parallel.expert=4");
 }
 
-TEST(NearestLayout, WhatItSaysWorks) {
+TEST(NearestLayout, SuggestionsWork) {
   const Topology topology = TestTopology(2, 8);
   for (const char* wrong : {"parallel.tensor=3", "parallel.pipeline=5", "parallel.data=7",
                             "training.global_batch=17", "model.layers=6"}) {
@@ -69,7 +69,7 @@ TEST(NearestLayout, WhatItSaysWorks) {
   }
 }
 
-TEST(NearestLayout, StandsBehindTheLastError) {
+TEST(NearestLayout, EndsTheLastError) {
   const Result<ParallelLayout> layout =
       ResolveLayoutOrSuggest(TestJob({"parallel.pipeline=3"}), TestTopology(1, 8));
   ASSERT_FALSE(layout.ok());
@@ -82,7 +82,7 @@ TEST(NearestLayout, StandsBehindTheLastError) {
   EXPECT_TRUE(ResolveLayoutOrSuggest(TestJob(), TestTopology(1, 8)).ok());
 }
 
-TEST(NearestLayout, OneGpuEachAlwaysWorks) {
+TEST(NearestLayout, FallsBackToDataParallelism) {
   EXPECT_EQ(Nearest({"model.hidden=63", "model.head_dim=8", "model.heads=7", "model.layers=7"}),
             "--set parallel.tensor=1 --set parallel.pipeline=1");
 }

@@ -59,7 +59,7 @@ TEST(ProcessGroups, RolesOfAMiddleStage) {
   EXPECT_EQ(MembersOf(w, kWorldRole, rank).size(), 16u);
 }
 
-TEST(ProcessGroups, APairIsOneGroupSeenFromBothSides) {
+TEST(ProcessGroups, APairHasOneGroupForBothRoles) {
   Workload w;
   BuildGroups(Sizes(1, 1, 3), {.shared_embedding = true}, &w);
   EXPECT_EQ(w.group_of_rank[kNextRole][0], w.group_of_rank[kPrevRole][1]);
@@ -120,7 +120,7 @@ TEST(ProcessGroups, DenseJobsHaveEightRoles) {
   EXPECT_EQ(w.roles[kDataRole].name, "dp");
 }
 
-TEST(ProcessGroups, NoGroupTwiceAndNoneOfOneRank) {
+TEST(ProcessGroups, GroupsAreDistinctAndHaveAtLeastTwoRanks) {
   for (const auto& [t, d, p] : {std::tuple{1, 1, 1}, {8, 1, 1}, {1, 8, 1}, {1, 1, 8}, {2, 2, 2}}) {
     Workload w;
     BuildGroups(Sizes(t, d, p, p > 1 ? 2 : 1), {.shared_embedding = true}, &w);

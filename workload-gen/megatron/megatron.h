@@ -1,5 +1,5 @@
-// Megatron-LM as a Framework: groups of the RankGenerator, a program per pipeline stage, the
-// optimizer's tail. model.yaml states which version's rules apply
+// Megatron-LM as a Framework: the groups of its RankGenerator, one program per pipeline stage, and
+// the end of the step. model.yaml states which version's rules apply
 // (docs/reference/model-file.md).
 #ifndef DRYDOCK_WORKLOAD_GEN_MEGATRON_MEGATRON_H_
 #define DRYDOCK_WORKLOAD_GEN_MEGATRON_MEGATRON_H_

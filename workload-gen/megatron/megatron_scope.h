@@ -1,4 +1,4 @@
-// What model.yaml may ask for and the framework megatron does not generate.
+// Rejects features that model.yaml can state and the framework megatron does not generate.
 #ifndef DRYDOCK_WORKLOAD_GEN_MEGATRON_MEGATRON_SCOPE_H_
 #define DRYDOCK_WORKLOAD_GEN_MEGATRON_MEGATRON_SCOPE_H_
 
@@ -6,7 +6,7 @@
 
 namespace drydock {
 
-// Returns an error at each such key.
+// Returns an error at the key of each such feature.
 Status CheckMegatronScope(const TrainingJob& job);
 
 }  // namespace drydock

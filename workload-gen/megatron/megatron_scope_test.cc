@@ -5,13 +5,13 @@
 namespace drydock {
 namespace {
 
-TEST(MegatronScope, TakesWhatItGenerates) {
+TEST(MegatronScope, AcceptsGeneratedFeatures) {
   EXPECT_TRUE(CheckMegatronScope(TestJob()).ok());
   EXPECT_TRUE(CheckMegatronScope(TestJob({"training.recompute=selective"})).ok());
   EXPECT_TRUE(CheckMegatronScope(TestJob({"model.window=64"})).ok()) << "longer than the sequence";
 }
 
-TEST(MegatronScope, RefusesTheRestAtItsPlace) {
+TEST(MegatronScope, ReportsOtherFeaturesAtTheirKeys) {
   const Status status = CheckMegatronScope(
       TestJob({"model.mtp_layers=1", "model.patch_features=768", "model.tied_embedding=false",
                "model.window=8", "parallel.context=2", "parallel.context_type=p2p"}));
@@ -26,7 +26,7 @@ TEST(MegatronScope, RefusesTheRestAtItsPlace) {
       "(context_type p2p) is not generated for framework megatron");
 }
 
-TEST(MegatronScope, RefusesWhatDispatchersCannotDo) {
+TEST(MegatronScope, RejectsFeaturesThatDispatchersLack) {
   const auto refused = [](const std::string& dispatcher, const std::string& more) {
     return !CheckMegatronScope(
                 TestJob({"model.bias=false", "model.experts=8", "model.experts_per_token=2",

@@ -1,4 +1,4 @@
-// The programs as Megatron would run them, counted by hand.
+// Compares the programs with counts by hand of the ops that Megatron runs.
 #include "workload-gen/megatron/megatron.h"
 
 #include <gmock/gmock.h>
@@ -104,7 +104,7 @@ TEST(Megatron, RecomputationMethods) {
   EXPECT_THAT(order, testing::ElementsAre(6, 7, 3, 4, 5, 0, 1, 2));
 }
 
-// Korthikanti et al. 2022, section 4.2.2, and Megatron's layers.py: what runs beside what.
+// Korthikanti et al. 2022, section 4.2.2, and Megatron's layers.py.
 TEST(Megatron, BackwardCollectivesRunBesideTheWeightGradient) {
   const Workload w = OneMicrobatch({});
   const Program& p = w.programs[0];
@@ -124,7 +124,8 @@ TEST(Megatron, BackwardCollectivesRunBesideTheWeightGradient) {
 }
 
 TEST(Megatron, EmbeddingAndLossCollectives) {
-  // Forward outside layers: embedding, three for the loss; backward: logits. Twice the broadcasts.
+  // All-reduces outside the layers: in forward one for the embedding and three for the loss, in
+  // backward one for the logits. Both ends of the model broadcast twice.
   const Workload w = OneMicrobatch({});
   EXPECT_EQ(Count(w, 0, {.layer = -1, .phase = static_cast<int>(Phase::kForward)}),
             (Counts{{kAr, 4}, {CollectiveType::kBroadcast, 4}}));
@@ -140,7 +141,8 @@ TEST(Megatron, EmbeddingAndLossCollectives) {
 TEST(Megatron, SequenceParallelEdges) {
   const int forward = static_cast<int>(Phase::kForward);
   const int backward = static_cast<int>(Phase::kBackward);
-  // Learned positions: all-reduce, then each rank keeps its rows; head: gather of its input.
+  // Learned positions: an all-reduce, after which each rank keeps its rows. The head gathers its
+  // input.
   const Workload learned = OneMicrobatch({"parallel.sequence_parallel=true"});
   EXPECT_EQ(Count(learned, 0, {.layer = -1, .phase = forward}),
             (Counts{{kAr, 4}, {kAg, 1}, {CollectiveType::kBroadcast, 4}}));
@@ -172,7 +174,7 @@ TEST(Megatron, TailOfTheStep) {
                                                "tp-pp all-reduce 1 x fp32 = 4 B over 4",
                                                "tp-pp all-reduce 1 x int32 = 4 B over 4",
                                                "tp-pp all-reduce 1 x fp32 = 4 B max over 4"));
-  // The last one also agrees on the loss.
+  // The last stage also reduces the loss.
   EXPECT_EQ(Tail(w, 1).back(), "dp all-reduce 2 x fp32 = 8 B over 2");
 }
 
@@ -201,7 +203,7 @@ TEST(Megatron, OverlappedReductionStartsInsideTheLastBackward) {
     ++inside;
   }
   EXPECT_GE(inside, 4);
-  // Nothing between them and the optimizer waits for a bucket but the optimizer.
+  // Backward waits for no bucket.
   const Program& p = w.programs[0];
   for (size_t i = 0; i < p.ops.size(); ++i) {
     for (const uint32_t d : p.dependencies(i)) {
@@ -247,7 +249,7 @@ TEST(Megatron, MessagesBetweenStages) {
   EXPECT_EQ(Count(parts, 1, {.role = kTensorRole})[kAg], 4);  // activations
 }
 
-TEST(Megatron, TablesHoldOnlyWhatOccurs) {
+TEST(Megatron, TablesHoldOnlyUsedSubmodules) {
   const Workload w = TestWorkload({"model.dropout=0", "model.bias=false"});
   std::vector<bool> seen(w.submodules.size());
   for (const ComputeBlock& block : w.blocks) {

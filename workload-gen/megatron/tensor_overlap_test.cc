@@ -1,5 +1,5 @@
-// overlap.tensor: the same products and bytes as without it, cut into parts that follow one another
-// as Transformer Engine's do.
+// "Does overlap.tensor run the same GEMMs and move the same bytes as without it, in parts ordered
+// as in Transformer Engine?"
 #include <gmock/gmock.h>
 
 #include <map>
@@ -22,11 +22,11 @@ bool IsUserBuffers(const CommCall& call) {
          (!call.parts.empty() && call.parts[0].buffers == BufferKind::kUserBuffers);
 }
 
-// What a layer of micro-batch 0 does in a phase: how often each submodule, and each kind of call
-// that goes past NCCL.
+// Counts each linear submodule, and each kind of call that does not use NCCL, of a layer of
+// micro-batch 0 in a phase.
 std::map<std::string, int> WorkOfLayer(const Workload& w, Phase phase) {
   std::map<std::string, int> counts;
-  for (const Op& op : Only(w).ops) {
+  for (const Op& op : OnlyProgram(w).ops) {
     if (op.layer != 3 || op.microbatch != 0 || op.phase != phase) continue;
     if (op.kind == OpKind::kCompute) {
       for (const uint32_t s : w.blocks[op.work].submodules) {
@@ -41,10 +41,11 @@ std::map<std::string, int> WorkOfLayer(const Workload& w, Phase phase) {
   return counts;
 }
 
-// Without quantisation, which stands in front of a product that is cut and else is part of it.
+// Sums the FLOPs except those of quantization, which is a separate submodule only before a GEMM in
+// parts.
 double Flops(const Workload& w) {
   double flops = 0;
-  for (const Op& op : Only(w).ops) {
+  for (const Op& op : OnlyProgram(w).ops) {
     if (op.kind != OpKind::kCompute) continue;
     for (const uint32_t index : w.blocks[op.work].submodules) {
       const Submodule& s = w.submodules[index];
@@ -54,10 +55,10 @@ double Flops(const Workload& w) {
   return flops;
 }
 
-// Bytes that a rank sends in a role, by rings or to each other: n - 1 parts of n.
+// Returns the bytes that a rank sends in a role, by rings or directly: n - 1 parts of n.
 int64_t BytesSent(const Workload& w, Role role) {
   int64_t sum = 0;
-  for (const Op& op : Only(w).ops) {
+  for (const Op& op : OnlyProgram(w).ops) {
     if (op.kind != OpKind::kCollective || op.role != role) continue;
     const CommCall& call = w.calls[op.work];
     const int64_t bytes = call.bytes().count(), n = call.group_size;
@@ -70,7 +71,7 @@ int64_t BytesSent(const Workload& w, Role role) {
   return sum;
 }
 
-TEST(TensorOverlap, ProductsAndCallsOfALayer) {
+TEST(TensorOverlap, GemmsAndCallsOfALayer) {
   const Workload w = Overlapped();
   EXPECT_THAT(
       WorkOfLayer(w, Phase::kForward),
@@ -104,7 +105,7 @@ TEST(TensorOverlap, TheSameWorkAsWithout) {
   for (const char* more :
        {"training.recompute=none", "training.recompute=full", "overlap.tensor_gather=false",
         "overlap.tensor_scatter=false", "training.precision=fp8"}) {
-    const Workload apart = Apart({more}), overlapped = Overlapped({more});
+    const Workload apart = WithoutOverlap({more}), overlapped = Overlapped({more});
     EXPECT_DOUBLE_EQ(Flops(overlapped), Flops(apart)) << more;
     EXPECT_EQ(BytesSent(overlapped, kTensorRole), BytesSent(apart, kTensorRole)) << more;
     EXPECT_EQ(BytesSent(overlapped, kDataRole), BytesSent(apart, kDataRole)) << more;
@@ -126,71 +127,71 @@ TEST(TensorOverlap, EveryRankEnds) {
   }
 }
 
-// Ops of layer 3's first product, forward, and of the ring in front of it.
+// The ops of layer 3's first GEMM in forward, and of the ring before it.
 struct Ring {
-  std::vector<uint32_t> products, steps;
+  std::vector<uint32_t> gemms, steps;
 };
 Ring FirstRing(const Workload& w) {
   Ring ring;
-  for (uint32_t id = 0; id < Only(w).ops.size(); ++id) {
-    const Op& op = Only(w).ops[id];
+  for (uint32_t id = 0; id < OnlyProgram(w).ops.size(); ++id) {
+    const Op& op = OnlyProgram(w).ops[id];
     if (op.layer != 3 || op.microbatch != 0 || op.phase != Phase::kForward) continue;
-    const bool product = op.kind == OpKind::kCompute &&
-                         w.submodules[w.blocks[op.work].submodules[0]].name == "attention.qkv";
-    if (product) ring.products.push_back(id);
+    const bool gemm = op.kind == OpKind::kCompute &&
+                      w.submodules[w.blocks[op.work].submodules[0]].name == "attention.qkv";
+    if (gemm) ring.gemms.push_back(id);
     if (op.kind == OpKind::kCollective && ring.steps.size() < kRanks - 1) ring.steps.push_back(id);
   }
   return ring;
 }
 
 std::vector<uint32_t> Dependencies(const Workload& w, uint32_t op) {
-  const auto all = Only(w).dependencies(op);
+  const auto all = OnlyProgram(w).dependencies(op);
   return {all.begin(), all.end()};
 }
 
-// A step waits for the step before (its stream) and the first for what stands before the layer; a
-// product for its rows. No step waits for a product.
-TEST(TensorOverlap, StepsOfARingWaitForNoProduct) {
+// Each step follows the previous step on its stream; the first waits for the op before the layer.
+// Each GEMM waits for its rows. No step waits for a GEMM.
+TEST(TensorOverlap, RingStepsWaitForNoGemm) {
   const Workload w = Overlapped();
   const Ring ring = FirstRing(w);
-  ASSERT_EQ(ring.products.size(), static_cast<size_t>(kRanks));
+  ASSERT_EQ(ring.gemms.size(), static_cast<size_t>(kRanks));
   ASSERT_EQ(ring.steps.size(), static_cast<size_t>(kRanks - 1));
-  EXPECT_THAT(Dependencies(w, ring.products[0]), ElementsAre());
-  EXPECT_THAT(Dependencies(w, ring.steps[0]), ElementsAre(ring.products[0] - 1));
-  EXPECT_EQ(Only(w).ops[ring.products[0] - 1].kind, OpKind::kCompute) << "the norm in front";
+  EXPECT_THAT(Dependencies(w, ring.gemms[0]), ElementsAre());
+  EXPECT_THAT(Dependencies(w, ring.steps[0]), ElementsAre(ring.gemms[0] - 1));
+  EXPECT_EQ(OnlyProgram(w).ops[ring.gemms[0] - 1].kind, OpKind::kCompute) << "the norm before it";
   for (size_t i = 1; i < kRanks; ++i) {
-    EXPECT_THAT(Dependencies(w, ring.products[i]), ElementsAre(ring.steps[i - 1]));
-    EXPECT_EQ(Only(w).ops[ring.steps[i - 1]].stream, kTensorStream);
-    EXPECT_EQ(Only(w).ops[ring.products[i]].graph, GraphPart::kLoop);
+    EXPECT_THAT(Dependencies(w, ring.gemms[i]), ElementsAre(ring.steps[i - 1]));
+    EXPECT_EQ(OnlyProgram(w).ops[ring.steps[i - 1]].stream, kTensorStream);
+    EXPECT_EQ(OnlyProgram(w).ops[ring.gemms[i]].graph, GraphPart::kLoop);
   }
   for (size_t i = 1; i < ring.steps.size(); ++i) {
     EXPECT_THAT(Dependencies(w, ring.steps[i]), ElementsAre());
   }
-  EXPECT_EQ(Only(w).ops[ring.products[0]].graph, GraphPart::kNone) << "Python calls the loop";
+  EXPECT_EQ(OnlyProgram(w).ops[ring.gemms[0]].graph, GraphPart::kNone) << "Python launches it";
 }
 
-// Each reduce-scatter waits for its product alone, and what follows for the last of them.
-TEST(TensorOverlap, SumsLeaveBesideTheNextProduct) {
+// Each reduce-scatter waits only for its GEMM. The next op waits for the last reduce-scatter.
+TEST(TensorOverlap, ReduceScattersOverlapTheNextGemm) {
   const Workload w = Overlapped();
-  std::vector<uint32_t> products, scatters;
+  std::vector<uint32_t> gemms, scatters;
   uint32_t next = 0;
-  for (uint32_t id = 0; id < Only(w).ops.size() && next == 0; ++id) {
-    const Op& op = Only(w).ops[id];
+  for (uint32_t id = 0; id < OnlyProgram(w).ops.size() && next == 0; ++id) {
+    const Op& op = OnlyProgram(w).ops[id];
     if (op.layer != 3 || op.microbatch != 0 || op.phase != Phase::kForward) continue;
     const bool compute = op.kind == OpKind::kCompute;
     if (compute && w.submodules[w.blocks[op.work].submodules[0]].name == "attention.proj") {
-      products.push_back(id);
-    } else if (compute && !products.empty()) {
+      gemms.push_back(id);
+    } else if (compute && !gemms.empty()) {
       next = id;
-    } else if (!compute && !products.empty()) {
+    } else if (!compute && !gemms.empty()) {
       scatters.push_back(id);
     }
   }
-  ASSERT_EQ(products.size(), 4u);
+  ASSERT_EQ(gemms.size(), 4u);
   ASSERT_EQ(scatters.size(), 4u);
   for (size_t i = 0; i < 4; ++i) {
-    EXPECT_THAT(Dependencies(w, scatters[i]), ElementsAre(products[i]));
-    EXPECT_THAT(Dependencies(w, products[i]), ElementsAre());
+    EXPECT_THAT(Dependencies(w, scatters[i]), ElementsAre(gemms[i]));
+    EXPECT_THAT(Dependencies(w, gemms[i]), ElementsAre());
   }
   EXPECT_THAT(Dependencies(w, next), ElementsAre(scatters[3]));
 }
@@ -208,18 +209,18 @@ TEST(TensorOverlap, EachFormCanBeTurnedOff) {
   EXPECT_EQ(counts("tensor_bulk_wgrad", Phase::kBackward).count("reduce-scatter"), 0u);
 }
 
-// A part of the rows of fc2's product goes to the rank that has them, one rank further each time;
-// the last part is this rank's own. Then it adds up what came.
+// Each part of fc2's rows is sent to the rank that owns these rows, one rank further each time; the
+// last part is this rank's own. The rank then sums the parts that it received.
 TEST(TensorOverlap, PartsOfTheRowsGoToTheirRanks) {
   const Workload w = Overlapped({"overlap.tensor_scatter_fc2=ring"});
   std::vector<int> peers;
-  std::vector<uint32_t> products, sends;
+  std::vector<uint32_t> gemms, sends;
   uint32_t sum = 0;
-  for (uint32_t id = 0; id < Only(w).ops.size(); ++id) {
-    const Op& op = Only(w).ops[id];
+  for (uint32_t id = 0; id < OnlyProgram(w).ops.size(); ++id) {
+    const Op& op = OnlyProgram(w).ops[id];
     if (op.layer != 3 || op.microbatch != 0 || op.phase != Phase::kForward) continue;
     if (op.kind != OpKind::kCompute) {
-      if (products.empty()) continue;
+      if (gemms.empty()) continue;
       sends.push_back(id);
       const CommCall& call = w.calls[op.work];
       ASSERT_EQ(call.parts.size(), static_cast<size_t>(kRanks));
@@ -231,27 +232,28 @@ TEST(TensorOverlap, PartsOfTheRowsGoToTheirRanks) {
     const Submodule& first = w.submodules[w.blocks[op.work].submodules[0]];
     if (first.name == "mlp.fc2") {
       EXPECT_EQ(FieldOf(first, "rows"), 64 / kRanks);
-      products.push_back(id);
+      gemms.push_back(id);
     }
     if (first.name == "mlp.fc2.sum") {
       sum = id;
       EXPECT_EQ(FieldOf(first, "rows"), 64 / kRanks);
-      EXPECT_EQ(first.bytes.count(), 64 / kRanks * 64 * (kRanks + 1) * 2) << "read once each";
+      EXPECT_EQ(first.bytes.count(), 64 / kRanks * 64 * (kRanks + 1) * 2)
+          << "each part is read once";
     }
   }
   EXPECT_THAT(peers, ElementsAre(1, 2, 3));
-  ASSERT_EQ(products.size(), static_cast<size_t>(kRanks));
+  ASSERT_EQ(gemms.size(), static_cast<size_t>(kRanks));
   ASSERT_EQ(sends.size(), static_cast<size_t>(kRanks - 1));
   for (size_t i = 0; i < sends.size(); ++i) {
-    EXPECT_THAT(Dependencies(w, sends[i]), ElementsAre(products[i]));
-    EXPECT_THAT(Dependencies(w, products[i]), ElementsAre());
+    EXPECT_THAT(Dependencies(w, sends[i]), ElementsAre(gemms[i]));
+    EXPECT_THAT(Dependencies(w, gemms[i]), ElementsAre());
   }
   EXPECT_THAT(Dependencies(w, sum), ElementsAre(sends.back()));
-  EXPECT_EQ(Only(w).ops[sum].graph, GraphPart::kLoop);
+  EXPECT_EQ(OnlyProgram(w).ops[sum].graph, GraphPart::kLoop);
 }
 
-// Megatron names four buffers; other products keep NCCL's calls.
-TEST(TensorOverlap, LatentAttentionAndExpertsHaveNoneOfTheirOwn) {
+// Megatron names four buffers; other GEMMs keep NCCL's calls.
+TEST(TensorOverlap, GemmsOfLatentAttentionAndExpertsUseNccl) {
   const Overrides latent = {"model.architecture=llama",  "model.ffn=128",
                             "model.kv_lora_rank=16",     "model.qk_nope_dim=8",
                             "model.qk_rope_dim=8",       "model.value_dim=8",
@@ -282,7 +284,7 @@ std::string Refused(const Overrides& more, int gpus) {
   return scope.ok() ? "" : scope.error().message();
 }
 
-TEST(TensorOverlap, WhatItNeeds) {
+TEST(TensorOverlap, ChecksItsRequirements) {
   EXPECT_EQ(Refused({}, 8), "");
   EXPECT_EQ(Refused({"parallel.sequence_parallel=false"}, 8),
             "'tensor' needs parallel.sequence_parallel");

@@ -1,5 +1,5 @@
-// Jobs with experts, context parallelism and uneven stages, of random layouts: their graphs run
-// through, and hold what the closed forms say.
+// Jobs with experts, context parallelism and uneven stages, of random layouts: all their programs
+// end, and their parameters match the closed form.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -86,7 +86,7 @@ class Drawer {
     if (Coin()) Add(draw, "model.q_lora_rank=32");
   }
 
-  // `ranks`: of a stage.
+  // `ranks`: the number of ranks of a stage.
   void AddExperts(Draw* draw, int tensor, int ranks) {
     const int split = Coin() ? tensor : 1;
     int expert = Pick({1, 2, 4, 8});
@@ -126,7 +126,7 @@ class Drawer {
   }
 
   std::mt19937 random_;
-  bool shared_ = false, latent_ = false;  // of the job at hand
+  bool shared_ = false, latent_ = false;  // of the current job
 };
 
 TEST(WorkloadExperts, HoldsForRandomLayouts) {
@@ -138,7 +138,7 @@ TEST(WorkloadExperts, HoldsForRandomLayouts) {
   }
 }
 
-// The same jobs with tokens that travel beside other work, where they may.
+// The same jobs with overlap.expert, if its rules allow it.
 TEST(WorkloadExperts, AnyJobWithCombinedPassesRuns) {
   Drawer drawer(23);
   int run = 0;
@@ -155,7 +155,7 @@ TEST(WorkloadExperts, AnyJobWithCombinedPassesRuns) {
   EXPECT_EQ(run, 80);
 }
 
-// What all ranks hold together: every parameter of the model once for each rank that shares it.
+// All ranks together hold each parameter of the model once for each rank that shares it.
 TEST(WorkloadExperts, RankParametersAddUpToTheModel) {
   Drawer drawer(17);
   for (int round = 0; round < 100; ++round) {
@@ -178,7 +178,7 @@ TEST(WorkloadExperts, RankParametersAddUpToTheModel) {
         }
       }
     }
-    // The router's bias is no parameter with a gradient.
+    // The router's bias has no gradient, so the list of parameters omits it.
     const ModelShape& m = job.model;
     const int routers = m.expert_layers() + (m.HasExperts(m.layers - 1) ? m.mtp_layers : 0);
     const int64_t biases = m.moe.router_bias ? int64_t{routers} * m.moe.experts : 0;

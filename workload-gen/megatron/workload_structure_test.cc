@@ -1,4 +1,5 @@
-// Dense jobs of random layouts: their graphs run through, and hold what the closed forms say.
+// Dense jobs of random layouts: all their programs end, and their collectives match the closed
+// forms.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -11,7 +12,7 @@
 namespace drydock {
 namespace {
 
-// A layout that fits: sizes are drawn, the cluster and the batch are made to suit.
+// A random layout, with a cluster and a batch that fit it.
 struct Draw {
   std::vector<std::string> overrides;
   int hosts = 1;
@@ -71,8 +72,8 @@ TEST(WorkloadStructure, HoldsForRandomLayouts) {
   }
 }
 
-// A stage that holds nothing hands on what comes, once it is there, and updates nothing.
-TEST(WorkloadStructure, AStageMayHoldNothing) {
+// A stage without layers forwards each message after it has arrived, and updates nothing.
+TEST(WorkloadStructure, AStageWithoutLayersForwardsMessages) {
   for (const char* optimizer :
        {"training.distributed_optimizer=true", "training.distributed_optimizer=false"}) {
     const Workload w = TestWorkload({"parallel.pipeline=4", "parallel.layout=Et*4||t*4|L",
@@ -80,7 +81,7 @@ TEST(WorkloadStructure, AStageMayHoldNothing) {
     EXPECT_EQ(StructureMistake(w), "");
     for (const Submodule& s : w.submodules) EXPECT_GT(s.bytes.count(), 0) << s.name;
     const Program& empty = w.programs[1];
-    int handed_on = 0;
+    int forwarded = 0;
     for (size_t i = 0; i < empty.ops.size(); ++i) {
       EXPECT_NE(empty.ops[i].kind, OpKind::kCompute);
       if (empty.ops[i].kind != OpKind::kSend) continue;
@@ -88,14 +89,14 @@ TEST(WorkloadStructure, AStageMayHoldNothing) {
       for (const uint32_t d : empty.dependencies(i)) {
         received = received || empty.ops[d].kind == OpKind::kRecv;
       }
-      handed_on += received ? 1 : 0;
+      forwarded += received ? 1 : 0;
     }
-    EXPECT_EQ(handed_on, 2 * 8) << "eight micro-batches, both ways";
+    EXPECT_EQ(forwarded, 2 * 8) << "eight micro-batches, in both directions";
   }
 }
 
 // Per layer and micro-batch: 2 + 2 all-reduces, or 6 all-gathers and 4 reduce-scatters; full
-// recomputation adds a forward's. Over whole programs, for every schedule.
+// recomputation adds those of a forward. This holds for every schedule.
 TEST(WorkloadStructure, TensorCollectivesFollowTheClosedForm) {
   std::mt19937 random(7);
   for (int round = 0; round < 100; ++round) {

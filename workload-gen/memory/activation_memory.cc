@@ -18,10 +18,10 @@ using Part = std::tuple<int, int, int>;
 constexpr int kEmbedding = -1, kHead = -2, kNone = -3;
 const Part kNowhere = {-1, -1, kNone};
 
-// Rows and columns of the input of a matrix product.
+// Rows and columns of the input of a GEMM.
 using Extents = std::pair<int64_t, int64_t>;
-// Returns nullopt if `s` is not a matrix product.
-std::optional<Extents> ProductInput(const Submodule& s) {
+// Returns nullopt if `s` is not a GEMM.
+std::optional<Extents> GemmInput(const Submodule& s) {
   if (const auto* linear = s.As<submodule::Linear>()) return Extents(linear->rows, linear->k);
   if (const auto* router = s.As<submodule::Router>()) return Extents(router->rows, router->k);
   return std::nullopt;
@@ -86,7 +86,7 @@ class Walker {
     }
   }
 
-  // With sequence parallelism, an all-gather of rows precedes the product that reads them.
+  // With sequence parallelism, an all-gather of rows precedes the GEMM that reads them.
   void NoteCollective(const Op& op) {
     const CommCall& call = w_.calls[op.work];
     const bool tensor = w_.roles[op.role].dimension == Dimension::kTensor;
@@ -97,7 +97,7 @@ class Walker {
     if (IsSelective(part)) Add(part, call.bytes().count() / call.group_size);
   }
 
-  // Returns whether backward repeats only some of the part's products.
+  // Returns whether backward repeats only some of the part's submodules.
   bool IsSelective(const Part& part) const {
     return rules_.keeps_outputs && repeated_.count(part) > 0;
   }
@@ -143,8 +143,8 @@ class Walker {
   // read the same tensor.
   bool SharesInput(const Submodule& s, const Submodule* before) const {
     if (before == nullptr) return false;
-    const std::optional<Extents> input = ProductInput(s);
-    return input.has_value() && input == ProductInput(*before);
+    const std::optional<Extents> input = GemmInput(s);
+    return input.has_value() && input == GemmInput(*before);
   }
 
   int64_t InputsOf(const Run& run, const Submodule* before) const {

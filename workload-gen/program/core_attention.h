@@ -1,8 +1,7 @@
 // Writes the attention core, with the communication of context parallelism (Transformer Engine's
 // context_parallel.py):
 //   p2p         keys and values shift around a ring beside the compute of the steps: CP - 1
-//   exchanges
-//               forward; CP backward, in the other direction, followed by the gradients
+//               exchanges forward; CP backward, in the other direction, followed by the gradients
 //   a2a         an all-to-all of queries, keys and values by heads before, of the output after
 //   all_gather  gathers keys and values of all ranks first, and sums their gradients
 #ifndef DRYDOCK_WORKLOAD_GEN_PROGRAM_CORE_ATTENTION_H_

@@ -28,7 +28,7 @@ std::vector<std::string> Exchanges(const Workload& w, Phase phase) {
   return lines;
 }
 
-TEST(CoreAttention, KeysGoRoundTheRingAndTheirGradientsBack) {
+TEST(CoreAttention, RingExchangesKeysAndTheirGradients) {
   const Workload w = Ring({});
   const char* one = "grouped, 8.192 KB";  // 4 messages of keys and values
   const char* two = "grouped, 16.38 KB";  // and their gradients
@@ -45,7 +45,8 @@ TEST(CoreAttention, KeysGoRoundTheRingAndTheirGradientsBack) {
   EXPECT_EQ(down, 8);
 }
 
-// Half the square a step on every rank: together as much as the whole causal square / CP.
+// Each step computes half of its square on every rank; all steps together compute the causal square
+// / CP.
 TEST(CoreAttention, StepsShareTheCausalSquare) {
   const auto flops = [](const Workload& w) {
     double sum = 0;
@@ -64,7 +65,7 @@ TEST(CoreAttention, StepsShareTheCausalSquare) {
   EXPECT_DOUBLE_EQ(flops(Ring({"parallel.context_type=allgather"})), whole / 4);
 }
 
-// Elements that are copied or scaled, and added, in a layer.
+// Counts the elements of a layer that are copied or scaled, and those that are added.
 std::pair<int64_t, int64_t> Merged(const Workload& w, Phase phase) {
   std::pair<int64_t, int64_t> merged;
   for (const Op& op : w.programs[0].ops) {
@@ -97,7 +98,7 @@ TEST(CoreAttention, StepsAreMerged) {
             (std::pair<int64_t, int64_t>{}));
 }
 
-// An exchange runs beside the step issued behind it.
+// An exchange runs beside the step issued after it.
 TEST(CoreAttention, ExchangesRunBesideTheSteps) {
   const Workload w = Ring({});
   const Program& p = w.programs[0];
@@ -111,14 +112,14 @@ TEST(CoreAttention, ExchangesRunBesideTheSteps) {
   EXPECT_EQ(beside, 8 * (3 + 4));
 }
 
-TEST(CoreAttention, HeadsAreExchangedForRows) {
+TEST(CoreAttention, AllToAllExchangesHeadsForRows) {
   const Workload w = Ring({"parallel.context_type=a2a"});
   const char* part = "all-to-all 512 x fp16 = 1.024 KB over 4";
   EXPECT_THAT(Exchanges(w, Phase::kForward), ElementsAre(part, part, part, part));
   EXPECT_THAT(Exchanges(w, Phase::kBackward), ElementsAre(part, part, part, part));
 }
 
-TEST(CoreAttention, KeysOfAllAreGathered) {
+TEST(CoreAttention, AllGatherCollectsTheKeysOfAllRanks) {
   const Workload w = Ring({"parallel.context_type=allgather", "model.kv_heads=4"});
   const char* gather = "all-gather 1024 x fp16 = 2.048 KB over 4";
   const char* scatter = "reduce-scatter 1024 x fp16 = 2.048 KB over 4";
@@ -130,7 +131,7 @@ TEST(CoreAttention, RecomputationRepeatsTheExchanges) {
   EXPECT_EQ(Exchanges(Ring({"training.recompute=selective"}), Phase::kRecompute).size(), 3u);
 }
 
-// The mean number of keys a query sees stands for the window.
+// The mean number of keys that a query sees replaces the window.
 TEST(CoreAttention, AWindowLeavesFewerScores) {
   const Workload w = TestWorkload({"model.window=8", "model.full_attention_every=4"});
   int windows = 0;

@@ -12,8 +12,8 @@
 
 namespace drydock {
 
-// Stands between the writers of layers and the gradient reduction. Outside Collect ... Write, it
-// passes everything on at once.
+// Passes gradients from the writers of layers to the gradient reduction: between Collect and Write
+// later, otherwise at once.
 class DeferredGradients : public GradientListener, public WeightGradientSink {
  public:
   DeferredGradients(ProgramBuilder* builder, GradientListener* listener)

@@ -1,5 +1,5 @@
-// Fp8 with delayed scaling: the largest values of a chunk's pass become the next scales. All ranks
-// of the stage agree on them, or only those of a tensor-parallel group.
+// Fp8 with delayed scaling: the largest values of a chunk's pass become the next scales. They are
+// reduced over all ranks of the stage, or over a tensor-parallel group.
 #ifndef DRYDOCK_WORKLOAD_GEN_PROGRAM_FP8_SCALES_H_
 #define DRYDOCK_WORKLOAD_GEN_PROGRAM_FP8_SCALES_H_
 
@@ -7,7 +7,7 @@
 
 namespace drydock {
 
-// The number of tensors of each product whose scales a pass sets: input, weight and output; or the
+// The number of tensors of each GEMM whose scales a pass sets: input, weight and output; or the
 // gradients of output and input.
 inline constexpr int kForwardScales = 3;
 inline constexpr int kBackwardScales = 2;

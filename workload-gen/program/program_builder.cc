@@ -156,7 +156,7 @@ void ProgramBuilder::Wait(OpId op) {
 
 void ProgramBuilder::WaitForAll() {
   for (int stream = 1; stream < kStreamCount; ++stream) Wait(last_[stream]);
-  HostSynchronises();
+  HostSynchronizes();
 }
 
 void ProgramBuilder::HostWaits(HostWait wait) {

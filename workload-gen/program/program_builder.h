@@ -100,14 +100,14 @@ class ProgramBuilder {
   // stream. EndBeside moves the point after the last op.
   void BeginBeside(Stream stream, const Point& point);
   void EndBeside(Point* point);
-  // The next op starts after everything issued so far on any stream: the host synchronises the
+  // The next op starts after everything issued so far on any stream: the host synchronizes the
   // device.
   void WaitForAll();
   // The host issues the next ops only after the compute issued so far has ended (it reads a value),
-  // or after everything issued so far has ended (it synchronises the device). Streams themselves do
+  // or after everything issued so far has ended (it synchronizes the device). Streams themselves do
   // not wait.
   void HostReads() { HostWaits(HostWait::kOpReady); }
-  void HostSynchronises() { HostWaits(HostWait::kDeviceSync); }
+  void HostSynchronizes() { HostWaits(HostWait::kDeviceSync); }
 
   // A loop without Python launches the next ops that are not in a CUDA graph.
   void SetLoop(bool loop);

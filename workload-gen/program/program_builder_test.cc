@@ -41,7 +41,7 @@ TEST_F(ProgramBuilderTest, ComputeBetweenCommunicationIsOneOp) {
   EXPECT_EQ(p.ops[1].role, kTensorRole);
 }
 
-TEST_F(ProgramBuilderTest, AnAsynchronousCollectiveHoldsNothingUpUntilTheWait) {
+TEST_F(ProgramBuilderTest, ComputeRunsBesideACollectiveUntilTheWait) {
   b_.Compute(x_);
   const auto op = b_.StartCollective(kTensorRole, kTensorStream, call_);
   b_.Compute(x_);
@@ -53,7 +53,7 @@ TEST_F(ProgramBuilderTest, AnAsynchronousCollectiveHoldsNothingUpUntilTheWait) {
   EXPECT_THAT(DependenciesOf(p, 3), ElementsAre(1));
 }
 
-// What the compute stream waits for, a communication issued behind it waits for too.
+// A communication also waits for the ops that the compute stream waits for when it is issued.
 TEST_F(ProgramBuilderTest, WaitsPassThroughTheComputeStream) {
   b_.Collective(kDataRole, kDataStream, call_);
   b_.Collective(kTensorRole, kTensorStream, call_);
@@ -124,10 +124,10 @@ TEST_F(ProgramBuilderTest, TheHostWaitsBeforeTheNextOpOfAnyStream) {
   for (const Op& op : p.ops) waits.push_back(op.host_waits);
   EXPECT_THAT(waits, ElementsAre(HostWait::kNothing, HostWait::kOpReady, HostWait::kDeviceSync,
                                  HostWait::kNothing));
-  EXPECT_THAT(DependenciesOf(p, 1), ElementsAre()) << "the host alone holds it up";
+  EXPECT_THAT(DependenciesOf(p, 1), ElementsAre()) << "only the host delays it";
 }
 
-// Two layers forward, a message, the first backward (with what is recomputed), the optimizer.
+// Two layers forward, a message, the first backward with its recomputation, the optimizer.
 Program InGraphs(GraphScope scope, ProgramBuilder* b, uint32_t x, const CommCall& call) {
   CommCall message = call;
   message.collective = CollectiveType::kSendRecv;
@@ -159,7 +159,7 @@ std::string GraphsOf(const Program& p) {
   return text;
 }
 
-TEST_F(ProgramBuilderTest, GraphsHoldWhatTheirScopeSays) {
+TEST_F(ProgramBuilderTest, GraphsCoverTheirScope) {
   EXPECT_EQ(GraphsOf(InGraphs(GraphScope::kNone, &b_, x_, call_)), ".........");
   ProgramBuilder layers(&tables_), full(&tables_);
   EXPECT_EQ(GraphsOf(InGraphs(GraphScope::kLayers, &layers, x_, call_)), "[=[=.[=..");

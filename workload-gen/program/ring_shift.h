@@ -1,4 +1,4 @@
-// A cyclic shift: each rank of a ring sends to the rank `hop` positions on, in one grouped call.
+// A cyclic shift: each rank of a ring sends to the rank `hop` positions ahead, in one grouped call.
 #ifndef DRYDOCK_WORKLOAD_GEN_PROGRAM_RING_SHIFT_H_
 #define DRYDOCK_WORKLOAD_GEN_PROGRAM_RING_SHIFT_H_
 

@@ -58,7 +58,7 @@ void TensorParallel::Leave() {
     AllReduce();
 }
 
-void TensorParallel::Products(const PartWork& parts, const std::function<void(int)>& after) {
+void TensorParallel::RunParts(const PartWork& parts, const std::function<void(int)>& after) {
   ProgramBuilder& b = *c_.builder;
   b.Flush();
   for (int part = 0; part < parts.count; ++part) {
@@ -70,14 +70,14 @@ void TensorParallel::Products(const PartWork& parts, const std::function<void(in
 }
 
 // CommOverlapP2PBase::split_overlap_ag: each step of the ring follows the previous step,
-// independently of the products; each product waits for its rows.
+// independently of the GEMMs; each GEMM waits for its rows.
 void TensorParallel::GatherBetween(const PartWork& parts, DataType data) {
   ProgramBuilder& b = *c_.builder;
   const ProgramBuilder::Point entered = b.Here();
   const CommCall step =
       RingShift(parts.count, data, c_.work.rows / parts.count * c_.job.model.hidden, /*hop=*/1,
                 BufferKind::kUserBuffers);
-  Products(parts, [&](int part) {
+  RunParts(parts, [&](int part) {
     if (part + 1 == parts.count) return;
     b.Wait(b.StartBehind(part == 0 ? entered : ProgramBuilder::Point(), kTensorRole, kTensorStream,
                          step));
@@ -89,7 +89,7 @@ void TensorParallel::GatherBetween(const PartWork& parts, DataType data) {
 void TensorParallel::ScatterBetween(const PartWork& parts) {
   ProgramBuilder& b = *c_.builder;
   ProgramBuilder::OpId left = ProgramBuilder::kNothing;
-  Products(parts, [&](int) {
+  RunParts(parts, [&](int) {
     left = Start(CollectiveType::kReduceScatter, c_.job.model.hidden / parts.count,
                  c_.job.training.precision.type, /*userbuffers=*/true);
   });
@@ -102,7 +102,7 @@ void TensorParallel::SendBetween(const PartWork& parts, uint32_t sum) {
   ProgramBuilder& b = *c_.builder;
   const int64_t count = c_.work.rows / parts.count * c_.job.model.hidden;
   ProgramBuilder::OpId left = ProgramBuilder::kNothing;
-  Products(parts, [&](int part) {
+  RunParts(parts, [&](int part) {
     if (part + 1 == parts.count) return;
     left = b.StartCollective(kTensorRole, kTensorStream,
                              RingShift(parts.count, c_.job.training.precision.type, count,

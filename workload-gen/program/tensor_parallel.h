@@ -8,8 +8,8 @@
 
 namespace drydock {
 
-// Sizes are those of a micro-batch's rows on this rank, whole, with a width (by default the
-// model's).
+// Sizes are those of all rows of a micro-batch on this rank, with a width (by default the model's
+// hidden size).
 class TensorParallel {
  public:
   explicit TensorParallel(const WriterContext& context) : c_(context) {}
@@ -17,7 +17,7 @@ class TensorParallel {
   // Before a column-parallel layer: gathers the rows that sequence parallelism split.
   void Enter();
   void Enter(int64_t width);
-  // The same for the input of a layer, or its output gradient, quantised first if the layer does
+  // The same for the input of a layer, or its output gradient, quantized first if the layer does
   // so.
   ProgramBuilder::OpId StartInput(const LinearWork& linear, int64_t width);
   void EnterInput(const LinearWork& linear, int64_t width);
@@ -48,14 +48,15 @@ class TensorParallel {
   // A collective of these rows. `userbuffers`: without NCCL.
   ProgramBuilder::OpId Start(CollectiveType type, int64_t width, DataType data, bool userbuffers);
   void ComputeIfAny(const std::optional<uint32_t>& submodule);
-  // The parts of a product one after another, launched by a loop. Calls `after` with the number of
-  // each part.
-  void Products(const PartWork& parts, const std::function<void(int)>& after);
-  // A product of rows that shift around a ring: this rank's rows first, then each part on arrival.
+  // Runs the parts of a GEMM one after another, launched by a loop. Calls `after` with the number
+  // of each part.
+  void RunParts(const PartWork& parts, const std::function<void(int)>& after);
+  // A GEMM whose input rows shift around a ring: this rank's rows first, then each part on arrival.
   void GatherBetween(const PartWork& parts, DataType data);
-  // A product whose sums leave in parts, each beside the compute of the next part.
+  // A GEMM whose output is reduced in parts, each beside the compute of the next part.
   void ScatterBetween(const PartWork& parts);
-  // A product whose parts go to the ranks that own their rows; the part of this rank is the last.
+  // A GEMM whose parts are sent to the ranks that own their rows; the part of this rank is the
+  // last.
   void SendBetween(const PartWork& parts, uint32_t sum);
   void WeightGradient(const LinearWork& linear, ProgramBuilder::OpId after);
 

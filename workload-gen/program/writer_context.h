@@ -11,7 +11,7 @@
 
 namespace drydock {
 
-// Takes over a weight gradient to compute it later: after `after`, if given.
+// Take returns true if it accepts a weight gradient, to compute it later: after `after`, if given.
 class WeightGradientSink {
  public:
   virtual ~WeightGradientSink() = default;
@@ -38,7 +38,7 @@ struct WriterContext {
   int64_t ActivationCount() const { return work.rows * job.model.hidden; }
 };
 
-// Is told when the gradient of a parameter is complete in the present micro-batch.
+// OnGradient is called when the gradient of a parameter is complete in the current micro-batch.
 class GradientListener {
  public:
   virtual ~GradientListener() = default;

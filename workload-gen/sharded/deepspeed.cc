@@ -20,7 +20,7 @@ class DeepSpeed : public Framework {
     };
     if (job.parallel.pipeline > 1 && job.zero.stage > 1) {
       fail("parallel.pipeline",
-           fmt::format("DeepSpeed's pipelines go with ZeRO stage 1; with stage {} pipeline must "
+           fmt::format("DeepSpeed's pipelines need ZeRO stage 1; with stage {} pipeline must "
                        "be 1",
                        job.zero.stage));
     }
@@ -38,15 +38,14 @@ class DeepSpeed : public Framework {
            "pipeline > 1 tied_embedding must be false");
     }
     if (job.training.precision.fp8) {
-      fail("training.precision",
-           "DeepSpeed runs no fp8 products of its own: precision must be fp16 or bf16");
+      fail("training.precision", "DeepSpeed runs no GEMMs in fp8: precision must be fp16 or bf16");
     }
     if (job.parallel.context > 1 && job.parallel.context_type != ContextType::kAllToAll) {
       fail("parallel.context_type",
            "DeepSpeed's sequence parallelism (Ulysses) exchanges heads: context_type must be a2a");
     }
     if (job.model.moe.experts > 0 && job.zero.stage == 3) {
-      fail("zero.stage", "DeepSpeed's experts go with ZeRO stages 1 and 2, not with 3");
+      fail("zero.stage", "DeepSpeed's experts need ZeRO stage 1 or 2");
     }
     if (job.model.moe.experts > 0 && job.parallel.pipeline > 1) {
       fail("parallel.pipeline", "DeepSpeed's pipelines run no experts: pipeline must be 1");

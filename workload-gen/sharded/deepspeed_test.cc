@@ -29,13 +29,13 @@ TEST(DeepSpeed, Stage1ReducesOnceAStepAndStage2EveryMicrobatch) {
           {kAr, kAllElements}, {kAr, kAllElements}, {kAr, kAllElements}, {kAg, kAllElements}}));
 }
 
-TEST(DeepSpeed, BucketsGoBeforeTheParameterThatDoesNotFit) {
+TEST(DeepSpeed, ReducesTheBucketBeforeAParameterThatDoesNotFit) {
   // From the end: head 64000, norm 64; then w2 10240, w3 10240, w1 10240, norm 64, wo 4096, wv
   // 2048, wk 2048, wq 4096, norm 64 of each layer; last the embedding.
   const Workload w = ShardedWorkload(Zero(2, {"zero.reduce_bucket_size=50000"}));
   const Collectives found = CollectivesOf(w, "dp");
   ASSERT_EQ(found.size(), 7u);
-  EXPECT_EQ(found[0].second, 64000);  // larger than the buffer, hence a reduction of its own
+  EXPECT_EQ(found[0].second, 64000);  // larger than the buffer, hence a separate reduction
   EXPECT_EQ(found[1].second, 64 + kLayerElements);
   EXPECT_EQ(found[2].second, kLayerElements);
   EXPECT_EQ(found[5].second, 64000);
@@ -58,7 +58,7 @@ std::pair<int, int> BackwardWaits(const Workload& w) {
   return waits;
 }
 
-TEST(DeepSpeed, ReductionHoldsComputeOrIsOneAhead) {
+TEST(DeepSpeed, OverlapCommWaitsForThePreviousReductionOnly) {
   const Overrides small = {"zero.reduce_bucket_size=50000"};
   EXPECT_EQ(BackwardWaits(ShardedWorkload(Zero(2, small))), (std::pair{4, 0}));
   Overrides overlapped = small;
@@ -116,7 +116,7 @@ TEST(DeepSpeed, Stage3DefaultsKeepASmallModelGathered) {
   EXPECT_EQ(ElementsMoved(w, "dp", kAg), kAllElements);
 }
 
-TEST(DeepSpeed, PrefetchedParametersTravelBesideCompute) {
+TEST(DeepSpeed, PrefetchesParametersDuringCompute) {
   const Workload w = ShardedWorkload(
       Zero(3, {"zero.prefetch_bucket_size=5000", "zero.param_persistence_threshold=64"}));
   const Program& p = w.programs[0];
@@ -143,9 +143,9 @@ TEST(DeepSpeed, TensorParallelismWithoutSequenceParallelism) {
   EXPECT_EQ(layer, 4);
 }
 
-TEST(DeepSpeed, RefusesWhatItCannotRun) {
+TEST(DeepSpeed, RejectsUnsupportedJobs) {
   EXPECT_EQ(ShardedError(Zero(3, {"parallel.pipeline=2"})),
-            "DeepSpeed's pipelines go with ZeRO stage 1; with stage 3 pipeline must be 1");
+            "DeepSpeed's pipelines need ZeRO stage 1; with stage 3 pipeline must be 1");
   EXPECT_EQ(ShardedError(Zero(1, {"training.recompute=selective"})),
             "DeepSpeed checkpoints whole layers: recompute must be none or full");
   EXPECT_EQ(ShardedError(Zero(3, {"zero.offload_param=none"})), "ok");

@@ -93,7 +93,7 @@ void FsdpHooks::Start(Chunk* chunk, const std::vector<size_t>& units) {
 void FsdpHooks::Start(Chunk* chunk, size_t unit) {
   const FsdpUnit& what = chunk->units.units[unit];
   State& state = chunk->states[unit];
-  if (!comes(what) || state.gathered || state.gather != ProgramBuilder::kNothing) return;
+  if (!NeedsGather(what) || state.gathered || state.gather != ProgramBuilder::kNothing) return;
   if (plan_.offload) state.gather = offload_.Load("fsdp.parameters", what.share() * kFp32Bytes);
   // Casts the share into the flat buffer. PyTorch uses a stream beside the compute stream; the
   // bytes use the same memory.
@@ -242,7 +242,8 @@ void FsdpHooks::Optimize() {
   if (plan_.offload) return OptimizeOnHost(&step);
   if (c_.job.training.optimizer.gradient_clipping) {
     step.Compute("optimizer.norm", submodule::GradientNorm{{share_}}, DataType::kFp32);
-    step.Agree(t_.roles.shard, kDataStream, plan_.shards, DataType::kFp32, ReduceOp::kSum);
+    step.AllReduceOverModel(t_.roles.shard, kDataStream, plan_.shards, DataType::kFp32,
+                            ReduceOp::kSum);
     step.Compute("optimizer.clip", submodule::GradientScale{{share_}}, DataType::kFp32);
   }
   step.Compute("optimizer.adam", submodule::Optimizer{{share_}}, DataType::kFp32);
@@ -254,7 +255,8 @@ void FsdpHooks::Optimize() {
 void FsdpHooks::OptimizeOnHost(ShardStep* step) {
   if (c_.job.training.optimizer.gradient_clipping) {
     offload_.Step("optimizer.norm", share_ * kHostNormBytes);
-    step->Agree(t_.roles.shard, kDataStream, plan_.shards, DataType::kFp32, ReduceOp::kSum);
+    step->AllReduceOverModel(t_.roles.shard, kDataStream, plan_.shards, DataType::kFp32,
+                             ReduceOp::kSum);
     offload_.Step("optimizer.clip", share_ * kHostScaleBytes);
   }
   offload_.Step("optimizer.adam", share_ * kHostAdamBytes);

@@ -76,7 +76,7 @@ class FsdpHooks : public ShardingHooks {
     std::vector<State> states;
   };
 
-  bool comes(const FsdpUnit& unit) const { return unit.shards > 1 || plan_.offload; }
+  bool NeedsGather(const FsdpUnit& unit) const { return unit.shards > 1 || plan_.offload; }
   // Returns the units of the group `ahead` positions after this one in forward order, or none.
   const std::vector<size_t>& UnitsAt(const GroupPass& pass, int ahead) const;
   bool HasGroup(const GroupPass& pass, int ahead) const { return !UnitsAt(pass, ahead).empty(); }

@@ -87,7 +87,7 @@ TEST(Fsdp, HybridShardingReducesTheShardOverItsReplicas) {
 }
 
 // Every all-reduce follows its own reduce-scatter, beside the compute stream.
-TEST(Fsdp, ReplicasWaitForTheirShardAlone) {
+TEST(Fsdp, AllReduceWaitsForItsReduceScatter) {
   const Workload w = ShardedWorkload({"fsdp.replicas=2"});
   const Program& p = w.programs[0];
   int found = 0;
@@ -107,7 +107,7 @@ TEST(Fsdp, ReplicasWaitForTheirShardAlone) {
 
 // The gather of the group after next starts after the copy-out of this group's parameters. Compute
 // waits only for the gather of its own group.
-TEST(Fsdp, ForwardIsTwoGroupsAhead) {
+TEST(Fsdp, ForwardGathersTwoGroupsAhead) {
   const Workload w = ShardedWorkload({});
   const Program& p = w.programs[0];
   std::vector<size_t> gathers;
@@ -156,7 +156,7 @@ TEST(Fsdp, PipelineKeepsParametersAndReducesAtTheEnd) {
   }
 }
 
-TEST(Fsdp, TensorParallelismMovesRowsFourTimesEachWay) {
+TEST(Fsdp, TensorParallelismGathersAndScattersFourTimesALayer) {
   const Overrides two = {"parallel.tensor=2", "parallel.sequence_parallel=true",
                          "training.global_batch=8"};
   const auto layer = [](const Workload& w) {
@@ -178,7 +178,7 @@ TEST(Fsdp, TensorParallelismMovesRowsFourTimesEachWay) {
   EXPECT_EQ(layer(ShardedWorkload(selective)), (Counts{{kAg, 6}, {kRs, 4}}));
 }
 
-TEST(Fsdp, SelectiveRecomputationRepeatsAllButAttentionAndEverySecondProduct) {
+TEST(Fsdp, SelectiveRecomputationRepeatsAllButAttentionAndEverySecondGemm) {
   const Workload w = ShardedWorkload({"training.recompute=selective"});
   std::vector<std::string> names;
   for (const Op& op : w.programs[0].ops) {
@@ -193,7 +193,7 @@ TEST(Fsdp, SelectiveRecomputationRepeatsAllButAttentionAndEverySecondProduct) {
                    2.0 * 16 * 32 * 4 * (64 * 32 + 64 * 64 + 64 * 160));
 }
 
-TEST(Fsdp, TheStepAgreesOnNormAndLoss) {
+TEST(Fsdp, TheStepReducesNormAndLoss) {
   const Workload w = ShardedWorkload({"parallel.tensor=2", "parallel.sequence_parallel=true",
                                       "parallel.pipeline=2", "training.global_batch=8"});
   std::vector<std::string> roles;
@@ -205,12 +205,12 @@ TEST(Fsdp, TheStepAgreesOnNormAndLoss) {
   EXPECT_THAT(roles, testing::ElementsAre("dp", "tp", "pp", "dp"));
 }
 
-TEST(Fsdp, OneRankMovesNothing) {
+TEST(Fsdp, OneRankCommunicatesNothing) {
   const Workload w = ShardedWorkload({}, 1, 1);
   for (const Op& op : w.programs[0].ops) EXPECT_EQ(op.kind, OpKind::kCompute);
 }
 
-TEST(Fsdp, RefusesWhatItCannotRun) {
+TEST(Fsdp, RejectsUnsupportedJobs) {
   EXPECT_EQ(ShardedError({}), "ok");
   EXPECT_EQ(ShardedError({"fsdp.replicas=3"}), "replicas 3 does not divide data 8");
   EXPECT_EQ(

@@ -47,7 +47,7 @@ int64_t PartOf(const Workload& w, const std::string& name) {
   return -1;
 }
 
-TEST(OffloadTest, FsdpLoadsWhatItGathersAndStoresWhatItReduces) {
+TEST(OffloadTest, FsdpLoadsGatheredSharesAndStoresReducedGradients) {
   for (const int microbatches : {1, 2, 3}) {
     for (const int version : {1, 2}) {
       const Workload w = ShardedWorkload(Job(
@@ -150,7 +150,7 @@ TEST(OffloadTest, OffloadedParametersAreLoadedForEveryGather) {
   EXPECT_EQ(Moved(w, OpKind::kLoad, "zero.parameters"), gathered / 8 * 2);
 }
 
-TEST(OffloadTest, TheVerdictLeavesOutWhatLiesOnTheHost) {
+TEST(OffloadTest, GpuMemoryExcludesOffloadedStates) {
   const Workload here = ShardedWorkload(Job("fsdp", 1, {}));
   const Workload there = ShardedWorkload(Job("fsdp", 1, {"fsdp.offload=cpu"}));
   EXPECT_EQ(PartOf(here, "parameters") + PartOf(here, "gradients"), 2 * kShare * 4);
@@ -168,7 +168,7 @@ TEST(OffloadTest, TheVerdictLeavesOutWhatLiesOnTheHost) {
   EXPECT_EQ(PartOf(all, "parameters"), 0);
 }
 
-TEST(OffloadTest, SaysWhatDoesNotGoTogether) {
+TEST(OffloadTest, RejectsIncompatibleKeys) {
   const auto error = [](Overrides rules) { return ShardedError(Job("deepspeed", 1, rules)); };
   EXPECT_THAT(error({"zero.stage=3", "zero.offload_optimizer=nvme"}),
               HasSubstr("valid values are none, cpu"));

@@ -11,8 +11,8 @@ namespace {
 
 constexpr int64_t kFp32 = 4;
 
-// The most elements of `count` neighbours.
-int64_t MostTogether(const std::vector<int64_t>& elements, size_t count) {
+// Returns the largest sum of `count` consecutive values.
+int64_t LargestSum(const std::vector<int64_t>& elements, size_t count) {
   int64_t most = 0;
   for (size_t begin = 0; begin < elements.size(); ++begin) {
     int64_t sum = 0;
@@ -25,7 +25,7 @@ int64_t MostTogether(const std::vector<int64_t>& elements, size_t count) {
 }  // namespace
 
 StateMemory FsdpStates(const TorchContext& context, const FsdpPlan& plan) {
-  std::vector<int64_t> passing;  // groups that come and go
+  std::vector<int64_t> passing;  // groups that are gathered only for their use
   int64_t all = 0, staying = 0, share = 0;
   for (int chunk = 0; chunk < context.writer.layout.chunks; ++chunk) {
     for (const FsdpUnit& unit : MakeFsdpUnits(context, plan, chunk).units) {
@@ -52,18 +52,18 @@ StateMemory FsdpStates(const TorchContext& context, const FsdpPlan& plan) {
     states = {};
     const int64_t least = passing.empty() ? staying : 0;
     states.buffers =
-        (MostTogether(passing, 3) + MostTogether(passing, 2) + 2 * least) / plan.shards * kFp32;
+        (LargestSum(passing, 3) + LargestSum(passing, 2) + 2 * least) / plan.shards * kFp32;
   }
   if (plan.shards < 2 && !plan.offload) return states;
   // One group is in use and two are in flight. The copies of version 2 add one flat buffer.
-  states.gathered = (staying + MostTogether(passing, 3)) * type;
-  if (plan.version == 2) states.gathered += MostTogether(passing, 1) * type;
-  // Whole gradients: of several micro-batches, or of the group at hand; and the flat buffers of
-  // two reductions.
+  states.gathered = (staying + LargestSum(passing, 3)) * type;
+  if (plan.version == 2) states.gathered += LargestSum(passing, 1) * type;
+  // Whole gradients: of several micro-batches, or of the current group; and the flat buffers of two
+  // reductions.
   passing.push_back(staying > 0 && passing.empty() ? staying : 0);
   const bool accumulates = !plan.sync_every && context.writer.layout.microbatches > 1;
-  states.buffers += accumulates ? all * reduced : MostTogether(passing, 1) * type;
-  states.buffers += MostTogether(passing, 2) * reduced;
+  states.buffers += accumulates ? all * reduced : LargestSum(passing, 1) * type;
+  states.buffers += LargestSum(passing, 2) * reduced;
   return states;
 }
 

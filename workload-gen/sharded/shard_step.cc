@@ -19,7 +19,7 @@ void ShardStep::AllReduce(Role role, Stream stream, int size, DataType type, Red
   c_.builder->Collective(role, stream, call);
 }
 
-void ShardStep::Agree(Role role, Stream stream, int size, DataType type, ReduceOp op) {
+void ShardStep::AllReduceOverModel(Role role, Stream stream, int size, DataType type, ReduceOp op) {
   AllReduce(role, stream, size, type, op);
   AllReduce(kTensorRole, kTensorStream, c_.layout.tensor, type, op);
   AllReduce(kPipelineRole, kModelStream, c_.layout.pipeline, type, op);

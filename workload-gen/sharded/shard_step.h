@@ -17,7 +17,7 @@ class ShardStep {
 
   // Reduces one number over the ranks that together hold one model: over `role` (of `size`
   // members), then over tensor and pipeline parallelism.
-  void Agree(Role role, Stream stream, int size, DataType type, ReduceOp op);
+  void AllReduceOverModel(Role role, Stream stream, int size, DataType type, ReduceOp op);
   void Compute(const char* name, const SubmoduleWork& work, DataType type);
   // Averages the loss over data parallelism.
   void Loss();

@@ -31,8 +31,8 @@ Overrides Zero(int stage) {
   return {"training.framework=deepspeed", "zero.stage=" + std::to_string(stage)};
 }
 
-// Sums the FLOPs of matrix products over all ranks.
-double ProductFlops(const Workload& w) {
+// Sums the FLOPs of GEMMs and attention over all ranks.
+double GemmFlops(const Workload& w) {
   double flops = 0;
   for (const int c : w.class_of_rank) {
     for (const Op& op : w.programs[static_cast<size_t>(c)].ops) {
@@ -58,16 +58,16 @@ std::string WithoutKeyHeads() {
   return text.erase(text.find(line), line.size());
 }
 
-TEST(ShardedScopeTest, Fp8RunsEveryProductButTheHeadsInFp8) {
+TEST(ShardedScopeTest, Fp8RunsAllGemmsButTheHeadsInFp8) {
   const Workload plain = ShardedWorkload(kFsdp), w = ShardedWorkload({"training.precision=fp8"});
   EXPECT_EQ(StructureMistake(w), "");
   EXPECT_EQ(w.totals.precision, DataType::kFp8);
-  EXPECT_DOUBLE_EQ(ProductFlops(w), ProductFlops(plain));
+  EXPECT_DOUBLE_EQ(GemmFlops(w), GemmFlops(plain));
   for (const Submodule& s : w.submodules) {
     if (!s.Is<submodule::Linear>()) continue;
     EXPECT_EQ(s.type, s.name == "head.logits" ? DataType::kBf16 : DataType::kFp8) << s.name;
   }
-  // Each product reads input and weight for their scales, and the gradient in backward.
+  // Each GEMM reads input and weight for their scales, and the gradient in backward.
   int64_t read = 0, cast = 0;
   for (const Op& op : w.programs[0].ops) {
     if (op.kind != OpKind::kCompute || op.layer != 1) continue;
@@ -92,7 +92,7 @@ TEST(ShardedScopeTest, ContextParallelRanksShareParametersAndSplitTheWork) {
         ShardedWorkload({"parallel.context=2", "parallel.data=4",
                          std::string("parallel.context_type=") + type, "training.micro_batch=4"});
     EXPECT_EQ(StructureMistake(w), "");
-    EXPECT_NEAR(ProductFlops(w) / ProductFlops(one), 1, 1e-9) << type;
+    EXPECT_NEAR(GemmFlops(w) / GemmFlops(one), 1, 1e-9) << type;
     // Parameters are sharded over the ranks of both dimensions.
     EXPECT_EQ(ElementsMoved(w, "dp-cp", kRs), kAllElements);
     for (const Op& op : w.programs[0].ops) {
@@ -104,7 +104,7 @@ TEST(ShardedScopeTest, ContextParallelRanksShareParametersAndSplitTheWork) {
 
 // Keys and values of t tokens and 4 heads of 8: CP - 1 steps in forward and CP in backward. All
 // backward steps but the first and the last carry gradients too.
-TEST(ShardedScopeTest, TheRingPassesKeysAndValuesOn) {
+TEST(ShardedScopeTest, TheRingExchangesKeysAndValues) {
   const Workload w = ShardedWorkload({"parallel.context=4", "parallel.data=2",
                                       "training.micro_batch=8", "parallel.context_type=p2p"});
   EXPECT_EQ(StructureMistake(w), "");
@@ -135,7 +135,7 @@ TEST(ShardedScopeTest, UlyssesExchangesHeads) {
   EXPECT_EQ(ElementsMoved(w, "dp-cp", kAr), kAllElements);
 }
 
-TEST(ShardedScopeTest, ATiedHeadHasNoWeightOfItsOwn) {
+TEST(ShardedScopeTest, ATiedHeadUsesTheEmbeddingsWeight) {
   const Overrides tied = {"model.tied_embedding=true"};
   const Workload fsdp = ShardedWorkload(Join({kFsdp, tied}));
   EXPECT_EQ(StructureMistake(fsdp), "");
@@ -184,7 +184,7 @@ TEST(ShardedScopeTest, ExpertsAreSharedByTheRanksThatHoldThem) {
 }
 
 // Token dispatch and combine move each token's two copies, in forward and backward.
-TEST(ShardedScopeTest, TokensGoToTheirExpertsAndBack) {
+TEST(ShardedScopeTest, DispatchAndCombineMoveTwoCopiesOfEachToken) {
   const Workload w = ShardedWorkload(
       Join({kFsdp, kExperts, {"parallel.expert=4", "training.moe_aux_loss=false"}}));
   int64_t tokens = 0;
@@ -195,24 +195,22 @@ TEST(ShardedScopeTest, TokensGoToTheirExpertsAndBack) {
   }
   EXPECT_EQ(tokens, 2 * (2 * 64 * 2 * 64) + 2 * (64 * 2));
   EXPECT_DOUBLE_EQ(
-      ProductFlops(w),
-      ProductFlops(ShardedWorkload(Join({kFsdp, kExperts, {"training.moe_aux_loss=false"}}))));
+      GemmFlops(w),
+      GemmFlops(ShardedWorkload(Join({kFsdp, kExperts, {"training.moe_aux_loss=false"}}))));
 }
 
-TEST(ShardedScopeTest, SaysWhatAFrameworkDoesNotHave) {
+TEST(ShardedScopeTest, RejectsUnsupportedFeatures) {
   const auto error = [](std::initializer_list<Overrides> lists) {
     return ShardedError(Join(lists));
   };
-  EXPECT_THAT(
-      error({Zero(1), {"training.precision=fp8"}}),
-      HasSubstr("DeepSpeed runs no fp8 products of its own: precision must be fp16 or bf16"));
+  EXPECT_THAT(error({Zero(1), {"training.precision=fp8"}}),
+              HasSubstr("DeepSpeed runs no GEMMs in fp8: precision must be fp16 or bf16"));
   EXPECT_THAT(error({Zero(1), {"parallel.context=2", "parallel.data=4"}}),
               HasSubstr("(Ulysses) exchanges heads: context_type must be a2a"));
   EXPECT_THAT(
       error({kFsdp, {"parallel.context=2", "parallel.data=4", "parallel.context_type=a2a"}}),
       HasSubstr("context_type must be p2p or allgather"));
-  EXPECT_THAT(error({Zero(3), kExperts}),
-              HasSubstr("DeepSpeed's experts go with ZeRO stages 1 and 2, not with 3"));
+  EXPECT_THAT(error({Zero(3), kExperts}), HasSubstr("DeepSpeed's experts need ZeRO stage 1 or 2"));
   EXPECT_THAT(error({kFsdp, kExperts, {"parallel.expert=4", "fsdp.version=1"}}),
               HasSubstr("with expert > 1 version must be 2"));
   EXPECT_THAT(error({kFsdp, {"model.tied_embedding=true", "parallel.pipeline=2"}}),

@@ -34,7 +34,7 @@ double FlopsOf(const TorchModule& module, const ParallelLayout& layout, ContextT
   return flops;
 }
 
-// Returns the FLOPs that recomputation adds over all GPUs: matrix products and attention.
+// Returns the FLOPs that recomputation adds over all GPUs: GEMMs and attention.
 double RecomputedFlops(const TrainingJob& job, const ParallelLayout& layout,
                        const TorchModel& model, const WorkTables& tables) {
   if (job.training.recompute.granularity == Recompute::kNone) return 0;
@@ -85,7 +85,7 @@ constexpr Feature kNotGenerated[] = {
      [](const TrainingJob& j) { return j.model.mtp_layers > 0; }},
     {"model.qk_norm", "the norm of queries and keys",
      [](const TrainingJob& j) { return j.model.attention.qk_norm; }},
-    {"model.post_norms", "a norm behind attention and MLP",
+    {"model.post_norms", "a norm after attention and MLP",
      [](const TrainingJob& j) { return j.model.post_norms; }},
     {"model.causal", "attention without a causal mask",
      [](const TrainingJob& j) { return !j.model.attention.causal; }},
@@ -97,14 +97,14 @@ constexpr Feature kNotGenerated[] = {
      [](const TrainingJob& j) { return j.model.embedding.patch_features > 0; }},
     {"training.recompute_modules", "a choice of modules to recompute",
      [](const TrainingJob& j) { return j.places.count("training.recompute_modules") > 0; }},
-    {"training.recompute_method", "recomputation of several layers together, or of some alone",
+    {"training.recompute_method", "recomputation of several layers together or of some layers only",
      [](const TrainingJob& j) {
        return j.training.recompute.method != RecomputeMethod::kUniform ||
               j.training.recompute.layers != 1;
      }},
     {"training.distributed_optimizer", "Megatron's distributed optimizer",
      [](const TrainingJob& j) { return j.training.optimizer.distributed; }},
-    {"training.gradient_buffers", "what NCCL is told of gradient buffers",
+    {"training.gradient_buffers", "the registration of gradient buffers with NCCL",
      [](const TrainingJob& j) {
        return j.training.optimizer.gradient_buffers != BufferKind::kPlain;
      }},
@@ -138,7 +138,7 @@ Workload BuildTorchWorkload(const TrainingJob& job, const ParallelLayout& layout
   workload.topology = topology;
   workload.streams = StreamNames();
   GroupNeeds needs = GroupNeedsOf(job);
-  needs.stage = false;  // scales in fp8 are each rank's own
+  needs.stage = false;  // each rank computes its own fp8 scales
   BuildGroups(layout, needs, &workload);
   const ShardRoles roles = AddShardGroups(layout, replicas, &workload);
   WorkTables tables(&workload);

@@ -32,10 +32,10 @@ class ModelMaker {
   }
 
  private:
-  TorchModule BothWays(const std::string& name, const SubmoduleWork& work) {
+  TorchModule ForwardBackward(const std::string& name, const SubmoduleWork& work) {
     TorchModule module;
     module.name = name;
-    const TwoWayWork both = maker_.BothWays(name, work);
+    const ForwardBackwardWork both = maker_.ForwardBackward(name, work);
     module.forward = {both.forward};
     module.backward = {both.backward};
     module.selectively_recomputed = true;
@@ -49,7 +49,7 @@ class ModelMaker {
         submodule::Linear{.rows = rows_, .n = n, .k = k, .fused = bias /* addmm */, .bias = bias};
     TorchModule module;
     module.name = name;
-    module.product = true;
+    module.gemm = true;
     module.parameters = {n * k};
     if (bias) module.parameters.push_back(n);
     if (job_.training.precision.fp8 && name != kLogits) {
@@ -73,7 +73,7 @@ class ModelMaker {
   }
 
   // torchao scales each tensor by its largest value. It reads input and weight to find that value
-  // and casts the weight in each forward. The cast of the input belongs to the product.
+  // and casts the weight in each forward. The cast of the input belongs to the GEMM.
   std::vector<uint32_t> Fp8Casts(const std::string& name, int64_t n, int64_t k) {
     return {Scale(name + ".input-scale", rows_ * k), Scale(name + ".weight-scale", n * k),
             maker_.Add(name + ".weight-cast", submodule::Quantise{.rows = n, .n = k, .fused = true},
@@ -109,7 +109,7 @@ class ModelMaker {
 
   // `joins`: the gradient of the residual branch is added to the norm's own gradient.
   TorchModule Norm(const std::string& name, bool joins) {
-    TorchModule module = BothWays(name, NormOf(local_rows_, m_.hidden));
+    TorchModule module = ForwardBackward(name, NormOf(local_rows_, m_.hidden));
     module.parameters = {m_.hidden};
     if (!m_.rms_norm) module.parameters.push_back(m_.hidden);
     module.partial_gradient = split_;
@@ -123,7 +123,7 @@ class ModelMaker {
 
   TorchModule Residual(const std::string& name) {
     const bool dropout = m_.dropout > 0;
-    TorchModule module = BothWays(
+    TorchModule module = ForwardBackward(
         name, submodule::BiasDropoutAdd{.rows = local_rows_, .n = m_.hidden, .dropout = dropout});
     if (!dropout) module.backward.clear();  // both summands have the gradient of the sum
     return module;
@@ -142,14 +142,14 @@ class ModelMaker {
   }
 
   TorchModule Rotary(int64_t width) {
-    return BothWays(
+    return ForwardBackward(
         "attention.rotary",
         submodule::Rotary{.rows = rows_, .n = width, .fused = job_.training.kernels.fused});
   }
 
   // A norm over fewer columns than the hidden size, which tensor parallelism does not split.
   TorchModule NarrowNorm(const std::string& name, int64_t width) {
-    TorchModule module = BothWays(name, NormOf(rows_, width));
+    TorchModule module = ForwardBackward(name, NormOf(rows_, width));
     module.parameters = {width};
     if (!m_.rms_norm) module.parameters.push_back(width);
     return module;
@@ -197,8 +197,8 @@ class ModelMaker {
     modules->push_back(Column("mlp.w1", width, m_.hidden, m_.bias, true));
     if (m_.mlp.gated()) modules->push_back(Column("mlp.w3", width, m_.hidden, m_.bias, false));
     modules->push_back(
-        BothWays("mlp.activation",
-                 submodule::Activation{.rows = rows_, .n = width, .gated = m_.mlp.gated()}));
+        ForwardBackward("mlp.activation",
+                        submodule::Activation{.rows = rows_, .n = width, .gated = m_.mlp.gated()}));
     modules->push_back(Row("mlp.w2", m_.hidden, width));
     modules->push_back(Residual("mlp.residual"));
   }
@@ -234,10 +234,10 @@ class ModelMaker {
     } else {
       MlpModules(&group.modules);
     }
-    int products = 0;
+    int gemms = 0;
     for (TorchModule& module : group.modules) {
-      if (!module.product) continue;
-      module.selectively_recomputed = ++products % 2 == 0;
+      if (!module.gemm) continue;
+      module.selectively_recomputed = ++gemms % 2 == 0;
     }
     return group;
   }
@@ -245,14 +245,14 @@ class ModelMaker {
   TorchGroup Embedding() {
     TorchGroup group;
     const int64_t vocab = layout_.padded_vocab / layout_.tensor;
-    TorchModule words = BothWays("embedding.words",
-                                 submodule::Embedding{.rows = rows_, .n = m_.hidden, .k = vocab});
+    TorchModule words = ForwardBackward(
+        "embedding.words", submodule::Embedding{.rows = rows_, .n = m_.hidden, .k = vocab});
     words.parameters = {vocab * m_.hidden};
     words.after = RowOutput();
     group.modules.push_back(words);
     if (m_.embedding.learned_positions()) {
-      TorchModule positions =
-          BothWays("embedding.positions", submodule::Add{.rows = local_rows_, .n = m_.hidden});
+      TorchModule positions = ForwardBackward("embedding.positions",
+                                              submodule::Add{.rows = local_rows_, .n = m_.hidden});
       positions.parameters = {m_.embedding.max_positions * m_.hidden};
       positions.partial_gradient = split_;
       group.modules.push_back(positions);
@@ -284,7 +284,8 @@ class ModelMaker {
       group.modules.back().parameters.clear();
       group.modules.back().tied = true;
     }
-    TorchModule loss = BothWays("head.loss", submodule::CrossEntropy{.rows = rows_, .n = vocab});
+    TorchModule loss =
+        ForwardBackward("head.loss", submodule::CrossEntropy{.rows = rows_, .n = vocab});
     loss.calls = LossCalls();
     group.modules.push_back(loss);
     return group;

@@ -36,10 +36,10 @@ struct TorchModule {
   // Router and experts with token dispatch and combine: they replace `forward` and `backward`.
   const ExpertWork* experts = nullptr;
   std::vector<int64_t> expert_parameters;  // of the local experts, sharded over fewer ranks
-  bool product = false;                    // one or more matrix products
+  bool gemm = false;                       // runs one or more GEMMs
   bool tied = false;                       // shares the embedding's weight
   // True if torchtitan's selective checkpointing repeats it: all modules except attention and every
-  // second matrix product.
+  // second GEMM.
   bool selectively_recomputed = false;
 
   int64_t elements() const;  // without experts

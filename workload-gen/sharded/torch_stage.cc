@@ -72,19 +72,19 @@ class TorchStageWriter {
     const std::vector<TorchModule>& modules = t_.Group(pass.group).modules;
     for (size_t i = 0; i < modules.size(); ++i) {
       hooks_->BeforeModule(pass, ModulePass::kForward, i);
-      RunForward(modules[i], /*leaves=*/true);
+      RunForward(modules[i], /*redistributes=*/true);
       hooks_->AfterModule(pass, ModulePass::kForward, i);
     }
     hooks_->AfterForward(pass);
   }
 
-  void RunForward(const TorchModule& module, bool leaves) {
+  void RunForward(const TorchModule& module, bool redistributes) {
     if (module.before == Redistribution::kGather) tensor_.AllGather();
     for (const uint32_t work : module.forward) b_.Compute(work);
     if (module.core != nullptr) core_.Forward(*module.core);
     if (module.experts != nullptr) experts_.Forward(*module.experts);
-    if (leaves && module.after == Redistribution::kScatter) tensor_.ReduceScatter();
-    if (leaves && module.after == Redistribution::kSum) tensor_.AllReduce();
+    if (redistributes && module.after == Redistribution::kScatter) tensor_.ReduceScatter();
+    if (redistributes && module.after == Redistribution::kSum) tensor_.AllReduce();
     for (const CommCall& call : module.calls) b_.Collective(kTensorRole, kTensorStream, call);
   }
 
@@ -108,12 +108,13 @@ class TorchStageWriter {
     const std::vector<TorchModule>& modules = t_.Group(pass.group).modules;
     for (size_t i = 0; i < modules.size(); ++i) {
       if (!full && !modules[i].selectively_recomputed) {
-        // The all-gather is a separate operation and repeats even if its product is saved.
+        // The all-gather is a separate operation, which repeats even if the output of the GEMM
+        // after it is saved.
         if (modules[i].before == Redistribution::kGather) tensor_.AllGather();
         continue;
       }
       hooks_->BeforeModule(pass, ModulePass::kRecompute, i);
-      RunForward(modules[i], /*leaves=*/full);
+      RunForward(modules[i], /*redistributes=*/full);
       hooks_->AfterModule(pass, ModulePass::kRecompute, i);
     }
     b_.SetPhase(Phase::kBackward);

@@ -18,10 +18,11 @@ ZeroRules Rules(int64_t prefetch, int64_t reuse) {
 }
 
 // Four modules of one parameter each, forward and backward.
-const std::vector<std::vector<int>> kThereAndBack = {{0}, {1}, {2}, {3}, {3}, {2}, {1}, {0}};
+const std::vector<std::vector<int>> kForwardBackward = {{0}, {1}, {2}, {3}, {3}, {2}, {1}, {0}};
 
-TEST(ZeroFetch, WithoutPrefetchEveryModuleFetchesItsOwn) {
-  const ZeroFetchPlan plan = PlanZeroFetches({100, 100, 100, 100}, kThereAndBack, Rules(0, 0), 4);
+TEST(ZeroFetch, WithoutPrefetchEveryModuleFetchesItsOwnParameters) {
+  const ZeroFetchPlan plan =
+      PlanZeroFetches({100, 100, 100, 100}, kForwardBackward, Rules(0, 0), 4);
   ASSERT_EQ(plan.gathers.size(), 8u);
   for (size_t i = 0; i < 8; ++i) {
     EXPECT_EQ(plan.steps[i].own, static_cast<int>(i));
@@ -32,7 +33,8 @@ TEST(ZeroFetch, WithoutPrefetchEveryModuleFetchesItsOwn) {
 }
 
 TEST(ZeroFetch, PrefetchStopsAtTheFirstParameterThatReachesTheSize) {
-  const ZeroFetchPlan plan = PlanZeroFetches({100, 100, 100, 100}, kThereAndBack, Rules(150, 0), 4);
+  const ZeroFetchPlan plan =
+      PlanZeroFetches({100, 100, 100, 100}, kForwardBackward, Rules(150, 0), 4);
   // Module 0 gathers its own parameter, then 1 and 2 together. Module 1 waits for that gather.
   EXPECT_EQ(plan.steps[0].own, 0);
   ASSERT_EQ(plan.steps[0].prefetch, 1);
@@ -45,10 +47,12 @@ TEST(ZeroFetch, PrefetchStopsAtTheFirstParameterThatReachesTheSize) {
   EXPECT_THAT(plan.steps[2].waits, IsEmpty());
 }
 
-TEST(ZeroFetch, WhatIsNeededAgainSoonStays) {
-  const ZeroFetchPlan near = PlanZeroFetches({100, 100, 100, 100}, kThereAndBack, Rules(0, 100), 4);
+TEST(ZeroFetch, KeepsParametersThatAreReusedSoon) {
+  const ZeroFetchPlan near =
+      PlanZeroFetches({100, 100, 100, 100}, kForwardBackward, Rules(0, 100), 4);
   EXPECT_EQ(near.gathers.size(), 7u);  // 3 is used twice in a row
-  const ZeroFetchPlan far = PlanZeroFetches({100, 100, 100, 100}, kThereAndBack, Rules(0, 700), 4);
+  const ZeroFetchPlan far =
+      PlanZeroFetches({100, 100, 100, 100}, kForwardBackward, Rules(0, 700), 4);
   EXPECT_EQ(far.gathers.size(), 4u);
   EXPECT_EQ(far.peak_live, 400);
 }
@@ -69,7 +73,7 @@ TEST(ZeroFetch, EachParameterIsPaddedToTheRanks) {
 TEST(ZeroFetch, LiveParametersBoundThePrefetch) {
   ZeroRules rules = Rules(1000, 0);
   rules.max_live_parameters = 200;
-  const ZeroFetchPlan plan = PlanZeroFetches({100, 100, 100, 100}, kThereAndBack, rules, 4);
+  const ZeroFetchPlan plan = PlanZeroFetches({100, 100, 100, 100}, kForwardBackward, rules, 4);
   EXPECT_EQ(plan.peak_live, 200);
   EXPECT_THAT(plan.gathers[1].parameters, ElementsAre(1));
 }

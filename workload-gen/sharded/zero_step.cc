@@ -24,7 +24,7 @@ void ZeroStep::Write(int64_t elements, int64_t persistent, int64_t expert_elemen
   const int64_t expert_share = of_experts.ShareOf(expert_elements);
   ProgramBuilder& b = *c_.builder;
   b.SetPhase(Phase::kOptimizer);
-  Agree(share + expert_share);
+  CheckOverflowAndNorm(share + expert_share);
   Update(share);
   Update(expert_share);
   if (partitioned) {
@@ -37,18 +37,19 @@ void ZeroStep::Write(int64_t elements, int64_t persistent, int64_t expert_elemen
   step_.Loss();
 }
 
-void ZeroStep::Agree(int64_t share) {
+void ZeroStep::CheckOverflowAndNorm(int64_t share) {
   const TrainingRules& training = c_.job.training;
   if (training.precision.type == DataType::kFp16) {
-    step_.Agree(kDataRole, kDataStream, c_.layout.gradient_ranks(), DataType::kUint8,
-                ReduceOp::kMax);
+    step_.AllReduceOverModel(kDataRole, kDataStream, c_.layout.gradient_ranks(), DataType::kUint8,
+                             ReduceOp::kMax);
   }
   if (!training.optimizer.gradient_clipping) return;
   // The norm of offloaded gradients is computed before their transfer to the host.
   if (!c_.job.zero.offload_optimizer) {
     step_.Compute("optimizer.norm", submodule::GradientNorm{{share}}, training.precision.type);
   }
-  step_.Agree(kDataRole, kDataStream, c_.layout.gradient_ranks(), DataType::kFp32, ReduceOp::kSum);
+  step_.AllReduceOverModel(kDataRole, kDataStream, c_.layout.gradient_ranks(), DataType::kFp32,
+                           ReduceOp::kSum);
 }
 
 // Stage 3 updates its share in sub-groups, the other stages at once.

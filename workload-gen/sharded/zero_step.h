@@ -16,7 +16,7 @@ class ZeroStep {
   void Write(int64_t elements, int64_t persistent, int64_t expert_elements);
 
  private:
-  void Agree(int64_t share);
+  void CheckOverflowAndNorm(int64_t share);
   void Update(int64_t share);
   void UpdateOnHost(int64_t elements);
   // The ranks over which parameters are sharded.

@@ -1,5 +1,5 @@
-// What whole workloads come to, against formulas: bytes of each parallel dimension, micro-batch
-// ops, bubbles of the schedules.
+// Compares whole workloads with formulas: bytes of each parallel dimension, ops per micro-batch,
+// bubbles of the schedules.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -59,7 +59,8 @@ TEST(ClosedForms, PipelineBytesAndMessages) {
   EXPECT_EQ(bytes, 2 * microbatches * boundaries * kActivation);
 }
 
-// Tokens cross twice each way, k copies of n tokens: 4 n k h e a layer and micro-batch.
+// Forward and backward each exchange tokens twice, k copies of n tokens: 4 n k h e per layer and
+// micro-batch.
 TEST(ClosedForms, ExpertParallelBytes) {
   const Workload w = TestWorkload(
       {"model.bias=false", "model.experts=16", "model.experts_per_token=4", "model.expert_ffn=32",
@@ -70,7 +71,8 @@ TEST(ClosedForms, ExpertParallelBytes) {
             microbatches * layers * (tokens + probabilities));
 }
 
-// Ring: CP - 1 times the keys and values forward; backward CP times one or the other, CP - 2 both.
+// Ring: forward exchanges keys and values CP - 1 times. Backward exchanges CP times; in CP - 2 of
+// these exchanges, gradients accompany keys and values.
 TEST(ClosedForms, ContextParallelBytes) {
   const Workload w =
       TestWorkload({"parallel.tensor=1", "parallel.pipeline=1", "parallel.context=8",
@@ -96,7 +98,7 @@ TEST(ClosedForms, DataParallelBytes) {
   EXPECT_LE(reduced, 4 * (elements + 8 * 12 * 64 + 512));  // alignment of each parameter
 }
 
-// An encoder of images: patches at one end, classes of one token at the other.
+// An image encoder: patches at the input, the classes of one token at the output.
 TEST(ClosedForms, Images) {
   const std::vector<std::string> overrides = {"model.patch_features=768", "model.causal=false",
                                               "model.tied_embedding=false", "model.vocab=10"};
@@ -130,7 +132,8 @@ TEST(ClosedForms, Images) {
 
 // ---- Bubbles ------------------------------------------------------------------------------------
 
-// The time all stages take: forward 1, backward 2 over the chunks of a stage; messages take none.
+// Returns the time until all stages have ended. A forward takes 1 and a backward 2, both divided by
+// the chunks of a stage; messages take no time.
 double Makespan(int stages, int chunks, int microbatches, int group) {
   struct Stage {
     std::vector<StageWork> steps;
@@ -172,12 +175,12 @@ double Makespan(int stages, int chunks, int microbatches, int group) {
       }
     }
   }
-  for (const Stage& stage : all) EXPECT_EQ(stage.next, stage.steps.size()) << "it does not end";
+  for (const Stage& stage : all) EXPECT_EQ(stage.next, stage.steps.size()) << "not all steps ran";
   return end;
 }
 
-// Narayanan et al., SC'21, sections 2.2.1 and 2.2.2: (P - 1) / M of the ideal time, V times less
-// where stages are cut in V.
+// Narayanan et al., SC'21, sections 2.2.1 and 2.2.2: (P - 1) / M of the ideal time, divided by V
+// with V chunks per stage.
 TEST(ClosedForms, BubbleFraction) {
   for (const int stages : {2, 4, 8}) {
     for (const int chunks : {1, 2, 4}) {
@@ -192,7 +195,8 @@ TEST(ClosedForms, BubbleFraction) {
   }
 }
 
-// Larger groups keep the bubble; the last one may be smaller, if it still fills the pipeline.
+// With larger groups of micro-batches, the bubble lies between that with and that without
+// interleaving. The last group may be smaller if it still fills the pipeline.
 TEST(ClosedForms, LargerGroupsOfMicrobatches) {
   for (const auto& [microbatches, group] : {std::pair{16, 8}, {12, 6}, {14, 8}}) {
     const double ideal = 3.0 * microbatches;

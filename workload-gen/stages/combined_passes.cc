@@ -4,41 +4,42 @@
 
 namespace drydock {
 
-// The stream of the communicator: work beside compute keeps the order of its exchanges.
+// Returns the stream of the exchanges' communicator, so that work beside compute keeps the order of
+// the exchanges.
 Stream CombinedPasses::Exchange() const {
   return c_.job.training.moe.dispatcher == MoeDispatcher::kAllToAll ? kExpertStream
                                                                     : kTensorExpertStream;
 }
 
-void CombinedPasses::Place(const Passing& passing, int layer) {
-  c_.builder->SetPhase(passing.work.backward ? Phase::kBackward : Phase::kForward);
-  c_.builder->SetPlace(layer, passing.work.microbatch, passing.work.chunk);
+void CombinedPasses::Place(const ChunkPass& pass, int layer) {
+  c_.builder->SetPhase(pass.work.backward ? Phase::kBackward : Phase::kForward);
+  c_.builder->SetPlace(layer, pass.work.microbatch, pass.work.chunk);
 }
 
-void CombinedPasses::OnCompute(Passing* passing, const std::function<void()>& work) {
-  for (const ProgramBuilder::OpId op : passing->point.waits) c_.builder->Wait(op);
-  Place(*passing, -1);
+void CombinedPasses::OnCompute(ChunkPass* pass, const std::function<void()>& work) {
+  for (const ProgramBuilder::OpId op : pass->point.waits) c_.builder->Wait(op);
+  Place(*pass, -1);
   work();
-  passing->point = c_.builder->Here();
+  pass->point = c_.builder->Here();
 }
 
-void CombinedPasses::Beside(Passing* passing, int layer, const std::function<void()>& work) {
-  c_.builder->BeginBeside(Exchange(), passing->point);
-  Place(*passing, layer);
+void CombinedPasses::Beside(ChunkPass* pass, int layer, const std::function<void()>& work) {
+  c_.builder->BeginBeside(Exchange(), pass->point);
+  Place(*pass, layer);
   work();
-  c_.builder->EndBeside(&passing->point);
+  c_.builder->EndBeside(&pass->point);
 }
 
-void CombinedPasses::Forward(Passing* passing, int layer, LayerPiece piece) {
-  if (passing == nullptr) return;
-  const bool travels = piece == LayerPiece::kDispatch || piece == LayerPiece::kCombine;
-  if (travels) {
-    if (HasExperts(layer)) Beside(passing, layer, [&] { layers_->Forward(layer, piece); });
+void CombinedPasses::Forward(ChunkPass* pass, int layer, LayerPiece piece) {
+  if (pass == nullptr) return;
+  const bool communicates = piece == LayerPiece::kDispatch || piece == LayerPiece::kCombine;
+  if (communicates) {
+    if (HasExperts(layer)) Beside(pass, layer, [&] { layers_->Forward(layer, piece); });
     return;
   }
-  OnCompute(passing, [&] {
-    if (piece == LayerPiece::kAttention) passing->prepare(layer);
-    Place(*passing, layer);
+  OnCompute(pass, [&] {
+    if (piece == LayerPiece::kAttention) pass->prepare(layer);
+    Place(*pass, layer);
     if (piece == LayerPiece::kAttention && IsMtpLayer(layer)) {
       mtp_->EnterForward(layer - c_.job.model.layers);
     }
@@ -46,15 +47,15 @@ void CombinedPasses::Forward(Passing* passing, int layer, LayerPiece piece) {
   });
 }
 
-void CombinedPasses::Backward(Passing* passing, int layer, LayerPiece piece) {
-  if (passing == nullptr) return;
-  const bool travels = piece == LayerPiece::kDispatch || piece == LayerPiece::kCombine;
-  if (travels) {
-    if (HasExperts(layer)) Beside(passing, layer, [&] { layers_->Backward(layer, piece); });
+void CombinedPasses::Backward(ChunkPass* pass, int layer, LayerPiece piece) {
+  if (pass == nullptr) return;
+  const bool communicates = piece == LayerPiece::kDispatch || piece == LayerPiece::kCombine;
+  if (communicates) {
+    if (HasExperts(layer)) Beside(pass, layer, [&] { layers_->Backward(layer, piece); });
     return;
   }
-  OnCompute(passing, [&] {
-    Place(*passing, layer);
+  OnCompute(pass, [&] {
+    Place(*pass, layer);
     layers_->Backward(layer, piece);
     if (piece == LayerPiece::kAttention && IsMtpLayer(layer)) {
       mtp_->EnterBackward(layer - c_.job.model.layers);
@@ -62,7 +63,7 @@ void CombinedPasses::Backward(Passing* passing, int layer, LayerPiece piece) {
   });
 }
 
-void CombinedPasses::Pair(Passing* forward, int f_layer, Passing* backward, int b_layer,
+void CombinedPasses::Pair(ChunkPass* forward, int f_layer, ChunkPass* backward, int b_layer,
                           bool last) {
   const bool delayed = c_.job.overlap.delay_weight_gradients && backward != nullptr;
   if (backward != nullptr) {
@@ -101,12 +102,12 @@ void CombinedPasses::Pair(Passing* forward, int f_layer, Passing* backward, int 
   if (!last) weights(true);
 }
 
-void CombinedPasses::Run(Passing* forward, Passing* backward) {
+void CombinedPasses::Run(ChunkPass* forward, ChunkPass* backward) {
   const size_t forwards = forward != nullptr ? forward->layers.size() : 0;
   const size_t backwards = backward != nullptr ? backward->layers.size() : 0;
   for (size_t i = 0; i < std::max(forwards, backwards); ++i) {
-    Passing* f = i < forwards ? forward : nullptr;
-    Passing* b = i < backwards ? backward : nullptr;
+    ChunkPass* f = i < forwards ? forward : nullptr;
+    ChunkPass* b = i < backwards ? backward : nullptr;
     Pair(f, f != nullptr ? f->layers[i] : 0, b, b != nullptr ? b->layers[i] : 0,
          /*last=*/i + 1 == backwards);
   }

@@ -6,7 +6,7 @@
 //   compute   attention, forward | MLP, backward; MLP, forward          | attention, backward
 //
 // Communication, and the work between it and the next piece, runs beside the compute stream and
-// waits for its own micro-batch only. If one of the two is missing, the other runs alone.
+// waits for its own micro-batch only. If one of the two passes is missing, the other runs alone.
 #ifndef DRYDOCK_WORKLOAD_GEN_STAGES_COMBINED_PASSES_H_
 #define DRYDOCK_WORKLOAD_GEN_STAGES_COMBINED_PASSES_H_
 
@@ -21,8 +21,8 @@
 
 namespace drydock {
 
-// One micro-batch in its pass through a chunk, forward or backward.
-struct Passing {
+// One micro-batch's forward or backward pass through a chunk.
+struct ChunkPass {
   StageWork work;
   std::vector<int> layers;                 // in the order of the pass
   std::function<void(int layer)> prepare;  // runs right before a layer
@@ -31,24 +31,25 @@ struct Passing {
 
 class CombinedPasses {
  public:
-  // `deferred`: takes the weight gradients of the last layer of the backward, if they are delayed;
-  // the others are written here.
+  // `deferred`: takes the weight gradients of the last layer of the backward, if weight gradients
+  // are delayed. CombinedPasses writes those of the other layers.
   CombinedPasses(const WriterContext& context, LayerWriter* layers, MtpWriter* mtp,
                  DeferredGradients* deferred)
       : c_(context), layers_(layers), mtp_(mtp), deferred_(deferred) {}
 
-  // Null if there is no such pass. OnCompute writes the work after the layers.
-  void Run(Passing* forward, Passing* backward);
+  // Writes the layers of both passes, of which one may be null. OnCompute writes the work after the
+  // layers.
+  void Run(ChunkPass* forward, ChunkPass* backward);
 
   // Writes `work` on the compute stream, after everything that the micro-batch has done.
-  void OnCompute(Passing* passing, const std::function<void()>& work);
+  void OnCompute(ChunkPass* pass, const std::function<void()>& work);
 
  private:
-  void Pair(Passing* forward, int f_layer, Passing* backward, int b_layer, bool last);
-  void Forward(Passing* passing, int layer, LayerPiece piece);
-  void Backward(Passing* passing, int layer, LayerPiece piece);
-  void Beside(Passing* passing, int layer, const std::function<void()>& work);
-  void Place(const Passing& passing, int layer);
+  void Pair(ChunkPass* forward, int f_layer, ChunkPass* backward, int b_layer, bool last);
+  void Forward(ChunkPass* pass, int layer, LayerPiece piece);
+  void Backward(ChunkPass* pass, int layer, LayerPiece piece);
+  void Beside(ChunkPass* pass, int layer, const std::function<void()>& work);
+  void Place(const ChunkPass& pass, int layer);
   bool IsMtpLayer(int layer) const { return layer >= c_.job.model.layers; }
   bool HasExperts(int layer) const { return c_.work.LayerOf(layer).experts.has_value(); }
   Stream Exchange() const;

@@ -7,7 +7,7 @@
 namespace drydock {
 
 void CombinedStage::Write(const StageWork* forward, const StageWork* backward) {
-  Passing f, b;
+  ChunkPass f, b;
   if (forward != nullptr) {
     f = Enter(*forward);
     EnterForward(&f);
@@ -24,29 +24,29 @@ void CombinedStage::Write(const StageWork* forward, const StageWork* backward) {
 }
 
 // A chunk's layers in the order of the pass; MTP layers come last.
-Passing CombinedStage::Enter(const StageWork& work) {
-  Passing passing;
-  passing.work = work;
+ChunkPass CombinedStage::Enter(const StageWork& work) {
+  ChunkPass pass;
+  pass.work = work;
   const int stage = c_.stage, chunk = work.chunk;
   for (int l = c_.layout.FirstLayer(stage, chunk); l < c_.layout.EndLayer(stage, chunk); ++l) {
-    passing.layers.push_back(l);
+    pass.layers.push_back(l);
   }
   for (int k = 0; c_.IsLast(chunk) && k < c_.job.model.mtp_layers; ++k) {
-    passing.layers.push_back(c_.job.model.layers + k);
+    pass.layers.push_back(c_.job.model.layers + k);
   }
-  if (work.backward) std::reverse(passing.layers.begin(), passing.layers.end());
-  return passing;
+  if (work.backward) std::reverse(pass.layers.begin(), pass.layers.end());
+  return pass;
 }
 
 void CombinedStage::Gather(const StageWork& work, int layer) {
   if (work.microbatch == 0) gather_.BeforeForward(work.chunk, layer);
 }
 
-void CombinedStage::EnterForward(Passing* passing) {
-  const StageWork work = passing->work;
+void CombinedStage::EnterForward(ChunkPass* pass) {
+  const StageWork work = pass->work;
   const bool first = c_.IsFirst(work.chunk), last = c_.IsLast(work.chunk);
-  passing->prepare = [this, work](int layer) { PrepareForward(work, layer); };
-  passes_.OnCompute(passing, [&] {
+  pass->prepare = [this, work](int layer) { PrepareForward(work, layer); };
+  passes_.OnCompute(pass, [&] {
     edges_.Batch(first || (last && c_.work.mtp), last);
     if (!first) return;
     Gather(work, ParameterGather::kEmbedding);
@@ -63,17 +63,17 @@ void CombinedStage::PrepareForward(const StageWork& work, int layer) {
   Gather(work, layer);
 }
 
-void CombinedStage::LeaveForward(Passing* passing) {
-  const StageWork& work = passing->work;
+void CombinedStage::LeaveForward(ChunkPass* pass) {
+  const StageWork& work = pass->work;
   const bool last = c_.IsLast(work.chunk);
   if (c_.job.training.precision.fp8) {
-    passes_.OnCompute(passing, [&] { ReduceScales(c_, work.chunk, kForwardScales); });
+    passes_.OnCompute(pass, [&] { ReduceScales(c_, work.chunk, kForwardScales); });
   }
   if (c_.job.overlap.p2p && !last) {
-    forward_end_ = passing->point;
+    forward_end_ = pass->point;
     return;
   }
-  passes_.OnCompute(passing, [&] {
+  passes_.OnCompute(pass, [&] {
     if (!last) return;
     if (!c_.work.mtp) {
       Gather(work, ParameterGather::kHead);
@@ -83,10 +83,10 @@ void CombinedStage::LeaveForward(Passing* passing) {
   });
 }
 
-void CombinedStage::EnterBackward(Passing* passing) {
-  const int chunk = passing->work.chunk;
-  passing->prepare = [this](int layer) { PrepareBackward(layer); };
-  passes_.OnCompute(passing, [&] {
+void CombinedStage::EnterBackward(ChunkPass* pass) {
+  const int chunk = pass->work.chunk;
+  pass->prepare = [this](int layer) { PrepareBackward(layer); };
+  passes_.OnCompute(pass, [&] {
     if (!c_.IsLast(chunk)) return;
     for (int k = 0; k <= c_.job.model.mtp_layers; ++k) edges_.LogitsBackward();
     norm_is_due_ = c_.work.mtp.has_value();
@@ -106,24 +106,24 @@ void CombinedStage::HeadNormBackward() {
   edges_.HeadNormBackward();
 }
 
-// The weight gradients of the last layer, whose messages are in flight.
-void CombinedStage::WriteDeferred(const Passing& passing) {
-  if (passing.layers.empty()) return;
-  const StageWork& work = passing.work;
-  c_.builder->SetPlace(passing.layers.back(), work.microbatch, work.chunk);
+// Writes the weight gradients of the last layer while its messages are in flight.
+void CombinedStage::WriteDeferred(const ChunkPass& pass) {
+  if (pass.layers.empty()) return;
+  const StageWork& work = pass.work;
+  c_.builder->SetPlace(pass.layers.back(), work.microbatch, work.chunk);
   deferred_.Write();
   c_.builder->SetPlace(-1, work.microbatch, work.chunk);
 }
 
-void CombinedStage::LeaveBackward(Passing* passing) {
-  const int chunk = passing->work.chunk;
-  passes_.OnCompute(passing, [&] {
+void CombinedStage::LeaveBackward(ChunkPass* pass) {
+  const int chunk = pass->work.chunk;
+  passes_.OnCompute(pass, [&] {
     if (norm_is_due_) HeadNormBackward();
     ReduceScales(c_, chunk, kBackwardScales);
   });
-  if (c_.job.overlap.p2p && !c_.IsFirst(chunk)) backward_end_ = passing->point;
-  passes_.OnCompute(passing, [&] {
-    WriteDeferred(*passing);
+  if (c_.job.overlap.p2p && !c_.IsFirst(chunk)) backward_end_ = pass->point;
+  passes_.OnCompute(pass, [&] {
+    WriteDeferred(*pass);
     if (c_.IsFirst(chunk)) edges_.EmbeddingBackward();
   });
 }

@@ -24,27 +24,27 @@ class CombinedStage {
         gather_(*gather),
         deferred_(*deferred) {}
 
-  // Null if there is no such pass.
+  // Either pass may be null.
   void Write(const StageWork* forward, const StageWork* backward);
 
-  // The points after which the messages of the last Write may leave, one for each direction: after
-  // their own micro-batch, not after the other. No value if there was none, or if messages follow
-  // all compute.
+  // Returns the point after which the messages of the last Write in a direction may leave: after
+  // their own micro-batch, not after the other. Has no value if there was no such micro-batch, or
+  // if messages follow all compute.
   const std::optional<ProgramBuilder::Point>& end(bool backward) const {
     return backward ? backward_end_ : forward_end_;
   }
 
  private:
-  Passing Enter(const StageWork& work);
-  void EnterForward(Passing* passing);
-  void EnterBackward(Passing* passing);
-  void LeaveForward(Passing* passing);
-  void LeaveBackward(Passing* passing);
+  ChunkPass Enter(const StageWork& work);
+  void EnterForward(ChunkPass* pass);
+  void EnterBackward(ChunkPass* pass);
+  void LeaveForward(ChunkPass* pass);
+  void LeaveBackward(ChunkPass* pass);
   void PrepareForward(const StageWork& work, int layer);
   void PrepareBackward(int layer);
   void Gather(const StageWork& work, int layer);
   void HeadNormBackward();
-  void WriteDeferred(const Passing& passing);
+  void WriteDeferred(const ChunkPass& pass);
   bool IsFirstMtpLayer(int layer) const { return layer == c_.job.model.layers; }
 
   const WriterContext& c_;

@@ -1,4 +1,4 @@
-// overlap.expert: the same work as without it, in another order, and what that order hides.
+// "Does overlap.expert run the same work in another order, and which communication does it hide?"
 #include "workload-gen/stages/combined_stage.h"
 
 #include <gmock/gmock.h>
@@ -28,7 +28,7 @@ Overrides Mixture(const Overrides& more) {
   return overrides;
 }
 
-Workload Apart(const Overrides& more = {}, int gpus = 8) {
+Workload WithoutOverlap(const Overrides& more = {}, int gpus = 8) {
   return TestWorkload(Mixture(more), 1, gpus);
 }
 Workload Combined(Overrides more = {}, int gpus = 8) {
@@ -40,11 +40,11 @@ Workload Delayed(Overrides more = {}, int gpus = 8) {
   return Combined(more, gpus);
 }
 
-// Everything that a class's program does, however it is cut into ops and ordered.
+// Counts the work of a class's program, regardless of its order and its division into ops.
 std::map<std::string, int> WorkOf(const Workload& w, size_t index) {
   std::map<std::string, int> work;
   for (const Op& op : w.programs[index].ops) {
-    // Gradients and parameters of data parallelism leave where the order lets them.
+    // The place of data-parallel calls depends on the order of the passes, so it is left out.
     const bool data =
         op.phase == Phase::kGradientSync ||
         (op.kind != OpKind::kCompute && w.roles[op.role].dimension == Dimension::kData);
@@ -68,7 +68,7 @@ std::map<std::string, int> WorkOf(const Workload& w, size_t index) {
 class CombinedStageJobs : public testing::TestWithParam<Overrides> {};
 
 TEST_P(CombinedStageJobs, DoTheSameWork) {
-  const Workload apart = Apart(GetParam(), 16), combined = Combined(GetParam(), 16),
+  const Workload apart = WithoutOverlap(GetParam(), 16), combined = Combined(GetParam(), 16),
                  delayed = Delayed(GetParam(), 16);
   ASSERT_EQ(apart.programs.size(), combined.programs.size());
   for (size_t i = 0; i < apart.programs.size(); ++i) {
@@ -138,8 +138,8 @@ TEST(CombinedStage, PiecesAlternate) {
                   "F ep: moe.unpermute", "B compute: moe.permute", "B compute: attention.proj"));
 }
 
-// Each op as soon as its stream and its dependencies allow; a submodule takes 1, an exchange of
-// tokens 3, nothing else anything. How long compute stands still.
+// Returns how long compute is idle if each op starts as soon as its stream and its dependencies
+// allow. A submodule takes 1, an exchange of tokens 3, any other op 0.
 int Exposed(const Workload& w) {
   const Program& p = w.programs[0];
   std::vector<int> end(p.ops.size()), free_at(w.streams.size());
@@ -163,16 +163,16 @@ int Exposed(const Workload& w) {
 
 TEST(CombinedStage, HidesTheExchangeOfTokens) {
   // Eight layers, four micro-batches, six exchanges each: all of them exposed.
-  const int apart = Exposed(Apart());
+  const int apart = Exposed(WithoutOverlap());
   EXPECT_EQ(apart, 8 * 4 * 6 * 3);
   const int combined = Exposed(Combined());
-  // One micro-batch's forward and one's backward run alone, three pairs together.
+  // One forward and one backward run alone; the others run as three pairs.
   EXPECT_GE(combined, 8 * 6 * 3);
   EXPECT_LT(combined, 8 * 6 * 3 + 8 * 3 * 6);
   EXPECT_LT(Exposed(Delayed()), combined);
 }
 
-// With stages, a forward more is in flight: 2(P - r - 1) + (V - 1)P + 1.
+// With several stages, one more forward is in flight: 2(P - r - 1) + (V - 1)P + 1.
 TEST(CombinedStage, OneForwardMoreBeforeTheFirstPair) {
   PipelineShape shape;
   shape.stages = 4;

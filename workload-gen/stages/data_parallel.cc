@@ -6,9 +6,10 @@ namespace drydock {
 
 namespace {
 
-// A call over the ranks that share a bucket. Without expert parallelism, buckets of experts use the
-// same ranks and communicator as the others; else they have their own, and both reduce at a time.
-ProgramBuilder::OpId StartOver(const WriterContext& c, const Bucket& bucket, CommCall call) {
+// Starts a call over the ranks that share a bucket. Without expert parallelism, buckets of experts
+// use the same ranks and communicator as the others. Otherwise they have their own communicator,
+// and both kinds reduce at the same time.
+ProgramBuilder::OpId StartBucketCall(const WriterContext& c, const Bucket& bucket, CommCall call) {
   call.buffers = c.job.training.optimizer.gradient_buffers;
   call.count = bucket.elements;
   call.group_size = RanksOf(bucket, c.layout);
@@ -85,7 +86,7 @@ void GradientReduction::Launch(size_t chunk, size_t bucket) {
   if (training.optimizer.check_gradients) {
     b.Compute(StepWork("gradients.check", submodule::GradientNorm{{elements}},
                        training.precision.gradients, c_.tables));
-    b.HostReads();  // is the norm a number?
+    b.HostReads();  // checks that the norm is a number
   }
   if (c_.layout.gradient_ranks() > 1) {
     b.Compute(StepWork("gradients.average", submodule::GradientScale{{elements}},
@@ -95,7 +96,7 @@ void GradientReduction::Launch(size_t chunk, size_t bucket) {
   call.collective =
       training.optimizer.distributed ? CollectiveType::kReduceScatter : CollectiveType::kAllReduce;
   call.type = training.precision.gradients;
-  running_.push_back(StartOver(c_, chunks_[chunk].buckets[bucket], call));
+  running_.push_back(StartBucketCall(c_, chunks_[chunk].buckets[bucket], call));
   if (!c_.job.overlap.grad_reduce) b.Wait(running_.back());
   b.SetPhase(phase);
 }
@@ -129,10 +130,10 @@ ProgramBuilder::OpId ParameterGather::Start(size_t chunk, size_t bucket) {
   CommCall call;
   call.collective = CollectiveType::kAllGather;
   call.type = c_.job.training.precision.type;
-  return ops_[chunk][bucket] = StartOver(c_, chunks_[chunk].buckets[bucket], call);
+  return ops_[chunk][bucket] = StartBucketCall(c_, chunks_[chunk].buckets[bucket], call);
 }
 
-// From the start of the model: the bucket filled last is the first.
+// Begins at the start of the model, with the bucket that was filled last.
 void ParameterGather::StartChunk(size_t chunk) {
   if (chunk >= ops_.size()) return;
   for (size_t bucket = ops_[chunk].size(); bucket-- > 0;) {

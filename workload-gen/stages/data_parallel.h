@@ -21,8 +21,8 @@ struct ChunkBuckets {
 // The number of ranks that share the parameters of a bucket.
 int RanksOf(const Bucket& bucket, const ParallelLayout& layout);
 
-// The buckets of the experts come after the others. A chunk has several buckets only where the
-// framework overlaps with them: on the first chunk of the first stage.
+// The buckets of the experts come after the others. Only the first chunk of the first stage has
+// several buckets: only there the framework overlaps their reduction with backward.
 std::vector<ChunkBuckets> MakeChunkBuckets(const TrainingJob& job, const ParallelLayout& layout,
                                            int stage);
 
@@ -56,12 +56,12 @@ class ParameterGather {
  public:
   ParameterGather(const WriterContext& context, const std::vector<ChunkBuckets>* chunks);
 
-  // At the start of the iteration (overlap.param_gather).
+  // Called at the start of the iteration (overlap.param_gather).
   void Begin();
   static constexpr int kEmbedding = -1, kHead = -2;
-  // Before the first forward of a layer, or of embedding or head, in a chunk.
+  // Called before the first forward of a layer, or of embedding or head, in a chunk.
   void BeforeForward(int chunk, int layer);
-  // After the optimizer: all buckets, one after another, from the end of the model.
+  // Called after the optimizer. Gathers all buckets, one after another, from the end of the model.
   void GatherAll();
 
  private:

@@ -13,9 +13,9 @@ namespace drydock {
 
 struct BucketRule {
   int64_t elements = 0;                // close at this size; 0 = one bucket
-  bool distributed_optimizer = false;  // aligned and padded, the shared embedding apart
+  bool distributed_optimizer = false;  // aligns and pads; the shared embedding has its own bucket
   int data = 1;                        // ranks that the gradients are summed over
-  bool expert = false;                 // the parameters of experts, or all others: a buffer each
+  bool expert = false;                 // parameters of experts, or all others: two buffers
 };
 
 struct Bucket {

@@ -62,7 +62,7 @@ TEST(GradientBuckets, ShardsAreAlignedAndPadded) {
   EXPECT_EQ(buckets[0].elements, 384);  // 1, up to 64, 1 more, up to lcm(3, 128)
 }
 
-TEST(GradientBuckets, ASharedEmbeddingStandsApart) {
+TEST(GradientBuckets, ASharedEmbeddingHasASeparateBucket) {
   std::vector<Parameter> list = List({128, 128, 128});
   list[1].tied = true;
   EXPECT_EQ(MakeBuckets(list, {0, true, 1, false}).size(), 3u);

@@ -33,7 +33,7 @@ ProgramBuilder::OpId PipelineExchanges::Start(const Exchange& e) {
   CommCall call;
   call.collective = CollectiveType::kSendRecv;
   call.type = c_.job.training.precision.type;
-  // Behind the MTP layers, a message carries their rows to the loss too.
+  // After the MTP layers, a message also carries their rows to the loss.
   const int64_t tensors = 1 + c_.layout.MtpLayersUpTo(e.boundary);
   call.count = tensors * c_.ActivationCount() / (SplitOverTensor() ? c_.layout.tensor : 1);
   call.group_size = 2;

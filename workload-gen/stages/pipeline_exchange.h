@@ -17,7 +17,7 @@ PipelineShape PipelineShapeOf(const WriterContext& context);
 
 class PipelineExchanges {
  public:
-  // `device_sync`: the device is synchronised after each batched call.
+  // `device_sync`: the device is synchronized after each batched call.
   PipelineExchanges(const WriterContext& context, bool device_sync)
       : c_(context), tensor_(context), device_sync_(device_sync) {}
 

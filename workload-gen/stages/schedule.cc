@@ -49,8 +49,8 @@ class Scheduler {
     return Virtual(work) == shape_.stages * shape_.chunks - 1;
   }
 
-  // The exchanges before and after forward or backward number k. Nothing if there is no such
-  // number, or no neighbor on that side.
+  // The exchanges before and after forward or backward number k. The list is empty if there is no
+  // such pass, or no neighbor on that side.
   List RecvPrev(int k) const { return Of(false, k, Direction::kRecvPrev); }
   List SendNext(int k) const { return Of(false, k, Direction::kSendNext); }
   List RecvNext(int k) const { return Of(true, k, Direction::kRecvNext); }
@@ -73,8 +73,8 @@ class Scheduler {
   void Compute(bool backward, int k) {
     actions_.push_back({Action::Kind::kCompute, NthWork(shape_, backward, k), {}, false});
   }
-  // The next forward and the k-th backward.
-  void Both(int k) {
+  // Adds the next forward and the k-th backward.
+  void ForwardAndBackward(int k) {
     const StageWork forward = NthWork(shape_, false, warmup_ + k);
     const StageWork backward = NthWork(shape_, true, k);
     if (shape_.combined) {
@@ -92,7 +92,7 @@ class Scheduler {
     list->clear();
   }
   // One batched call: it returns when all its messages have ended.
-  void Exchanged(const List& list) {
+  void PostAndWait(const List& list) {
     if (list.empty()) return;
     Post(list);
     actions_.push_back({Action::Kind::kWait, {}, list, true});
@@ -101,47 +101,47 @@ class Scheduler {
   void OneForwardOneBackward() {
     const int steady = total_ - warmup_;
     for (int k = 0; k < warmup_; ++k) {
-      Exchanged(RecvPrev(k));
+      PostAndWait(RecvPrev(k));
       Compute(false, k);
-      Exchanged(SendNext(k));
+      PostAndWait(SendNext(k));
     }
-    if (steady > 0) Exchanged(RecvPrev(warmup_));
+    if (steady > 0) PostAndWait(RecvPrev(warmup_));
     for (int k = 0; k < steady; ++k) {
       Compute(false, warmup_ + k);
-      Exchanged(Together({SendNext(warmup_ + k), RecvNext(k)}));
+      PostAndWait(Together({SendNext(warmup_ + k), RecvNext(k)}));
       Compute(true, k);
-      Exchanged(Together({SendPrev(k), RecvPrev(warmup_ + k + 1)}));
+      PostAndWait(Together({SendPrev(k), RecvPrev(warmup_ + k + 1)}));
     }
     for (int k = steady; k < total_; ++k) {
-      Exchanged(RecvNext(k));
+      PostAndWait(RecvNext(k));
       Compute(true, k);
-      Exchanged(SendPrev(k));
+      PostAndWait(SendPrev(k));
     }
   }
 
-  // There is no neighbor.
+  // A single stage has no neighbor.
   void OneStageCombined() {
     for (int k = 0; k < warmup_; ++k) Compute(false, k);
-    for (int k = 0; k < total_ - warmup_; ++k) Both(k);
+    for (int k = 0; k < total_ - warmup_; ++k) ForwardAndBackward(k);
     for (int k = total_ - warmup_; k < total_; ++k) Compute(true, k);
   }
 
   void InterleavedBatched() {
     const int steady = total_ - warmup_;
-    Exchanged(RecvPrev(0));
+    PostAndWait(RecvPrev(0));
     for (int k = 0; k < warmup_; ++k) {
       Compute(false, k);
       const bool last = k == warmup_ - 1;
-      Exchanged(Together({SendNext(k), RecvPrev(k + 1), last ? RecvNext(0) : List()}));
+      PostAndWait(Together({SendNext(k), RecvPrev(k + 1), last ? RecvNext(0) : List()}));
     }
     for (int k = 0; k < steady; ++k) {
-      Both(k);
-      Exchanged(Together(
+      ForwardAndBackward(k);
+      PostAndWait(Together(
           {SendPrev(k), RecvPrev(warmup_ + k + 1), SendNext(warmup_ + k), RecvNext(k + 1)}));
     }
     for (int k = steady; k < total_; ++k) {
       Compute(true, k);
-      Exchanged(Together({SendPrev(k), RecvNext(k + 1)}));
+      PostAndWait(Together({SendPrev(k), RecvNext(k + 1)}));
     }
   }
 
@@ -170,7 +170,7 @@ class Scheduler {
     const auto pair = [&](int k) {
       Wait(&forward);
       Wait(&backward);
-      Both(k);
+      ForwardAndBackward(k);
       exchange(false, warmup_ + k, false);
       exchange(true, k, false);
     };

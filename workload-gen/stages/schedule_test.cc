@@ -37,7 +37,7 @@ TEST(Schedule, InterleavedWarmup) {
   for (const auto& [stage, warmup] : {std::pair{0, 10}, {1, 8}, {2, 6}, {3, 4}}) {
     EXPECT_EQ(MakeWorkOrder(Shape(4, stage, 2, 8)).warmup, warmup);
   }
-  EXPECT_EQ(MakeWorkOrder(Shape(4, 0, 2, 4)).warmup, 8);  // never more than there is
+  EXPECT_EQ(MakeWorkOrder(Shape(4, 0, 2, 4)).warmup, 8);  // at most all forwards
 }
 
 TEST(Schedule, OneForwardOneBackward) {
@@ -85,7 +85,7 @@ TEST(Schedule, OverlappedExchangesOfTheFirstStage) {
             "wait(sp0 rn1) B1.1 post(sp1 rn0) wait(sp1 rn0) B0.0 post(rn1) wait(rn1) B1.0");
 }
 
-// Both of a pair have come before it runs, and what they send leaves behind it.
+// A pair runs after the inputs of both passes have arrived; their sends follow the pair.
 TEST(Schedule, CombinedPairs) {
   PipelineShape shape = Shape(2, 1, 2, 4);
   shape.combined = true;
@@ -103,8 +103,9 @@ TEST(Schedule, CombinedPairs) {
   EXPECT_EQ(Actions(shape), "F0.0 F1.0+B0.0 F2.0+B1.0 B2.0");
 }
 
-// Both ends of every boundary, all shapes: each message is sent once, received once, posted before
-// it is waited for, there before it is used; sender and receiver pass them in the same order.
+// At both ends of every boundary, each message is sent once and received once, posted before the
+// wait for it, and received before its use. Sender and receiver post their messages in the same
+// order.
 class ScheduleShapes : public testing::TestWithParam<PipelineShape> {};
 
 TEST_P(ScheduleShapes, ExchangesMatch) {

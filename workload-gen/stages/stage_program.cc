@@ -63,10 +63,10 @@ class StageWriter {
   }
 
  private:
-  // A forward, a backward, or both together.
+  // Writes a forward, a backward, or both together.
   void Compute(const StageWork* forward, const StageWork* backward) {
     const bool timed = c_.job.training.host.synchronous_timers;
-    if (timed) builder_.HostSynchronises();
+    if (timed) builder_.HostSynchronizes();
     if (backward != nullptr) BeginBackward(*backward);
     if (c_.job.overlap.expert)
       combined_.Write(forward, backward);
@@ -75,7 +75,7 @@ class StageWriter {
     else
       Forward(forward->microbatch, forward->chunk);
     if (backward != nullptr) EndBackward(*backward);
-    if (timed) builder_.HostSynchronises();
+    if (timed) builder_.HostSynchronizes();
   }
 
   // The gradients of the first stage are complete last, so only this stage reduces bucket by
@@ -102,7 +102,8 @@ class StageWriter {
     builder_.EndBeside(&*point);
   }
 
-  // Stage r reduces a chunk r backwards after its last, so that all stages reduce at one time.
+  // Stage r reduces a chunk r backward passes after the chunk's last one, so that all stages reduce
+  // at the same time.
   void ReduceFinishedChunk() {
     const size_t done = finished_backwards_.size();
     const auto lag = static_cast<size_t>(c_.stage);
@@ -157,7 +158,7 @@ class StageWriter {
     builder_.SetPlace(-1, microbatch, chunk);
   }
 
-  // The shared weights' gradients are complete last.
+  // The gradients of the weights that MTP layers share are complete last.
   void MtpBackward(int microbatch, int chunk) {
     const int begin = c_.layout.FirstMtpLayer(c_.stage, chunk);
     for (int k = c_.layout.EndMtpLayer(c_.stage, chunk); k-- > begin;) {
@@ -168,7 +169,7 @@ class StageWriter {
     if (c_.layout.pipeline > 1) reduction_.OnGradient(ParameterKind::kWordEmbedding, -1);
   }
 
-  // The logits of MTP come before its layers.
+  // In backward, the logits of MTP layers precede the layers.
   void HeadBackward(int microbatch, int chunk) {
     const bool last = c_.IsLast(chunk);
     for (int k = 0; last && k <= c_.job.model.mtp_layers; ++k) edges_.LogitsBackward();
@@ -197,7 +198,8 @@ class StageWriter {
     if (c_.IsFirst(chunk)) edges_.EmbeddingBackward();
   }
 
-  // The number of layers before `end` that were saved as one: only the input of the first was kept.
+  // Returns the number of layers before `end` that were saved together: only the input of the first
+  // was kept.
   int RecomputedTogether(int begin, int end) const {
     const TrainingRules& training = c_.job.training;
     if (training.recompute.granularity != Recompute::kFull) return 0;

@@ -88,7 +88,7 @@ void StepTail::ReduceSharedEmbedding() {
             c_.layout.padded_vocab / c_.layout.tensor * c_.job.model.hidden);
 }
 
-// From the number of tokens of each expert in the whole step (DeepSeek-V3, section 2.1.2).
+// Reduces the number of tokens of each expert in the whole step (DeepSeek-V3, section 2.1.2).
 void StepTail::UpdateRouterBiases() {
   if (!c_.job.model.moe.router_bias) return;
   int64_t layers = 0;
@@ -108,7 +108,7 @@ void StepTail::UpdateRouterBiases() {
             layers * c_.job.model.moe.experts);
 }
 
-// A stage without parameters of its own has nothing to update.
+// A stage without parameters updates nothing.
 void StepTail::Compute(const char* name, const SubmoduleWork& work, DataType type) {
   if (owned_ == 0) return;
   c_.builder->Compute(StepWork(name, work, type, c_.tables));

@@ -23,13 +23,13 @@ class StepTail {
   void Compute(const char* name, const SubmoduleWork& work, DataType type);
   int EmbeddingHolders() const;  // pipeline stages
   void AllReduce(Role role, Stream stream, DataType type, ReduceOp op, int64_t count);
-  // Over the ranks that together hold each gradient once.
+  // Reduces over the ranks that together hold each gradient once.
   void AllReduceModel(ReduceOp op);
   void AllReduceWorld(DataType type, ReduceOp op);
   void AllReduceReplica(DataType type, ReduceOp op);
 
   const WriterContext& c_;
-  int64_t replicated_ = 0;  // elements whose gradients tensor ranks hold in parts
+  int64_t replicated_ = 0;  // elements whose gradients are partial sums on tensor ranks
   int64_t owned_ = 0;       // elements this rank's optimizer updates
 };
 

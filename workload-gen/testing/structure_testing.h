@@ -51,7 +51,7 @@ class Executor {
     std::vector<bool> arrived;
     std::map<std::pair<int, int>, int> calls;  // (stream, group) -> collectives so far
   };
-  struct Meeting {
+  struct PendingCall {
     std::vector<std::pair<int, uint32_t>> present;  // rank, op
     uint32_t call = 0;
   };
@@ -84,7 +84,7 @@ class Executor {
         r.arrived[id] = true;
         moved = true;
         if (IsCommunication(op.kind))
-          Meet(rank, id, op);
+          Arrive(rank, id, op);
         else
           r.done[id] = true;
         if (!r.done[id]) break;
@@ -95,13 +95,13 @@ class Executor {
     return moved;
   }
 
-  void Meet(int rank, uint32_t id, const Op& op) {
+  void Arrive(int rank, uint32_t id, const Op& op) {
     const int group = w_.group_of_rank[op.role][static_cast<size_t>(rank)];
     if (group < 0) return Fail(fmt::format("rank {}, op {}: it has no group", rank, id));
     const std::vector<int>& members = w_.groups[static_cast<size_t>(group)].ranks;
     const CommCall& call = w_.calls[op.work];
     if (call.group_size != static_cast<int>(members.size())) {
-      return Fail(fmt::format("rank {}, op {}: a group of {}, a call of {}", rank, id,
+      return Fail(fmt::format("rank {}, op {}: the group has {} members, the call {}", rank, id,
                               members.size(), call.group_size));
     }
     std::tuple<int, int, int, int> key;
@@ -115,18 +115,18 @@ class Executor {
       }
       key = {1, 0, group, op.tag};
     }
-    Meeting& meeting = meetings_[key];
-    if (meeting.present.empty()) meeting.call = op.work;
-    if (meeting.call != op.work) {
-      return Fail(fmt::format("rank {}, op {}: members call different things", rank, id));
+    PendingCall& pending = pending_calls_[key];
+    if (pending.present.empty()) pending.call = op.work;
+    if (pending.call != op.work) {
+      return Fail(fmt::format("rank {}, op {}: members make different calls", rank, id));
     }
-    meeting.present.emplace_back(rank, id);
+    pending.present.emplace_back(rank, id);
     const size_t wanted = op.kind == OpKind::kCollective ? members.size() : 2;
-    if (meeting.present.size() > wanted) {
-      return Fail(fmt::format("rank {}, op {}: more come than are members", rank, id));
+    if (pending.present.size() > wanted) {
+      return Fail(fmt::format("rank {}, op {}: more ops than members", rank, id));
     }
-    if (meeting.present.size() < wanted) return;
-    for (const auto& [member, op_id] : meeting.present) {
+    if (pending.present.size() < wanted) return;
+    for (const auto& [member, op_id] : pending.present) {
       ranks_[static_cast<size_t>(member)].done[op_id] = true;
     }
   }
@@ -138,27 +138,31 @@ class Executor {
   const Workload& w_;
   std::string mistake_;
   std::vector<Rank> ranks_;
-  std::map<std::tuple<int, int, int, int>, Meeting> meetings_;
+  std::map<std::tuple<int, int, int, int>, PendingCall> pending_calls_;
 };
 
 // Checks that dependencies are earlier ops of other streams, each listed once, and that indices are
 // valid.
 inline std::string GraphMistake(const Workload& w) {
   for (const Program& p : w.programs) {
-    if (p.dependency_begin.size() != p.ops.size() + 1) return "dependencies of other ops";
+    if (p.dependency_begin.size() != p.ops.size() + 1)
+      return "the table of dependencies has another size than that of ops";
     for (size_t i = 0; i < p.ops.size(); ++i) {
       const auto dependencies = p.dependencies(i);
       for (size_t k = 0; k < dependencies.size(); ++k) {
         const uint32_t d = dependencies[k];
-        if (d >= i) return fmt::format("op {} waits for a later one", i);
-        if (p.ops[d].stream == p.ops[i].stream) return fmt::format("op {}: the stream says so", i);
-        if (k > 0 && dependencies[k - 1] >= d) return fmt::format("op {}: out of order", i);
+        if (d >= i) return fmt::format("op {} waits for a later op", i);
+        if (p.ops[d].stream == p.ops[i].stream)
+          return fmt::format("op {}: a dependency repeats the stream order", i);
+        if (k > 0 && dependencies[k - 1] >= d)
+          return fmt::format("op {}: dependencies are not ascending", i);
       }
       const Op& op = p.ops[i];
       const size_t table = op.kind == OpKind::kCompute ? w.blocks.size()
                            : UsesMemory(op.kind)       ? w.transfers.size()
                                                        : w.calls.size();
-      if (op.work >= table || op.stream >= w.streams.size()) return fmt::format("op {}: index", i);
+      if (op.work >= table || op.stream >= w.streams.size())
+        return fmt::format("op {}: an index is out of range", i);
     }
   }
   return "";
@@ -191,7 +195,7 @@ inline std::string UseMistake(const Workload& w) {
   for (const Workload::Use& use : w.uses) {
     if (!listed.emplace(use.call, use.group).second) return "a use is listed twice";
   }
-  return listed == expected ? "" : "other uses are listed than there are";
+  return listed == expected ? "" : "the listed uses are not those of the ops";
 }
 
 inline std::string StructureMistake(const Workload& w) {

@@ -20,13 +20,13 @@ inline Overrides Split(const Overrides& more) {
   return overrides;
 }
 
-inline Workload Apart(const Overrides& more = {}) { return TestWorkload(Split(more)); }
+inline Workload WithoutOverlap(const Overrides& more = {}) { return TestWorkload(Split(more)); }
 inline Workload Overlapped(Overrides more = {}) {
   more.emplace_back("overlap.tensor=true");
   return TestWorkload(Split(more));
 }
 
-inline const Program& Only(const Workload& w) { return w.programs[0]; }
+inline const Program& OnlyProgram(const Workload& w) { return w.programs[0]; }
 
 }  // namespace drydock
 

@@ -23,7 +23,7 @@ inline Workload MegatronWorkload(const std::vector<std::string>& overrides = {})
   return TestWorkload(overrides);
 }
 
-// Applies `change` to the program of that rank alone; the rank gets a class of its own.
+// Applies `change` to the program of that rank only; the rank gets a separate class.
 inline Workload WithRankChanged(const Workload& from, int rank,
                                 const std::function<void(Program*)>& change) {
   Workload w = from;

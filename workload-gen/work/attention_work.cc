@@ -32,7 +32,8 @@ class AttentionMaker {
   }
 
  private:
-  // Key heads of this rank. Ranks share a head if there are more ranks than heads.
+  // Returns the number of key heads on this rank. Ranks share a head if there are more ranks than
+  // heads.
   int64_t KeyHeads() const {
     return std::max(
         int64_t{1},
@@ -56,7 +57,7 @@ class AttentionMaker {
   }
 
   void MakeRotary(int64_t width) {
-    work_.rotary = maker_.BothWays(
+    work_.rotary = maker_.ForwardBackward(
         "attention.rotary",
         submodule::Rotary{
             .rows = maker_.rows(), .n = width, .fused = maker_.job().training.kernels.fused});
@@ -97,13 +98,12 @@ class AttentionMaker {
     s.causal = m_.attention.causal;
     s.fused = maker_.job().training.kernels.fused;
     s.dropout = m_.attention.dropout > 0;
-    if (windowed_) SeeWindow(&s);
+    if (windowed_) LimitToWindow(&s);
     return s;
   }
 
-  // The number of scores that the window leaves: the mean number of keys a query sees, without a
-  // mask.
-  void SeeWindow(submodule::Attention* s) const {
+  // Replaces the causal mask by the mean number of keys that a query sees in the window.
+  void LimitToWindow(submodule::Attention* s) const {
     const double window = static_cast<double>(m_.attention.window),
                  length = static_cast<double>(m_.sequence);
     const double seen = m_.attention.causal ? window - window * window / (2 * length) : window;
@@ -119,11 +119,11 @@ class AttentionMaker {
     core.values = rows * KeyHeads() * m_.attention.value_dim();
     core.outputs = rows * m_.attention.value_width() / tensor_;
     submodule::Attention s = Core();
-    if (layout_.context > 1) CutCore(&s);
-    core.first = maker_.BothWays("attention.core", s);
+    if (layout_.context > 1) SplitCore(&s);
+    core.first = maker_.ForwardBackward("attention.core", s);
   }
 
-  void CutCore(submodule::Attention* s) {
+  void SplitCore(submodule::Attention* s) {
     const int64_t context = layout_.context;
     switch (maker_.job().parallel.context_type) {
       case ContextType::kAllToAll:
@@ -142,15 +142,15 @@ class AttentionMaker {
     }
   }
 
-  // Each later step is the half square that the mask leaves of a rank's queries and another rank's
-  // keys.
+  // With a causal mask, each later step computes half of the scores of a rank's queries and another
+  // rank's keys.
   void MakeRing(submodule::Attention* s) {
     s->sequence = m_.sequence / layout_.context;
     submodule::Attention other = *s;
     other.causal = false;
     if (m_.attention.causal) other.kv_sequence = s->sequence / 2;
     CoreWork& core = work_.core;
-    core.other = maker_.BothWays("attention.core-step", other);
+    core.other = maker_.ForwardBackward("attention.core-step", other);
     core.scale_output = Merge(core.outputs, 1, Pass::kForward);
     core.merge_output = Merge(core.outputs, 2, Pass::kForward);
     core.copy_queries = Merge(core.queries, 1, Pass::kBackward);

@@ -14,7 +14,7 @@ namespace drydock {
 // own keys, `other` is each later step of the ring. all-gather: the rank runs `first` for each of
 // its two chunks. With a causal mask, a step is the mean over the ranks, which do equal work.
 struct CoreWork {
-  TwoWayWork first, other;
+  ForwardBackwardWork first, other;
   // p2p: scales the output of the first step, adds that of a later step; copies the query gradient
   // of the first step, adds that of a later step; adds the gradient of keys and values of a step.
   uint32_t scale_output = 0, merge_output = 0;
@@ -25,32 +25,32 @@ struct CoreWork {
 };
 
 // Multi-head latent attention (DeepSeek-V2, section 2.1). The narrow projections are whole on each
-// tensor rank and see its own rows; the wide ones are split by heads.
+// tensor rank and process its own rows; the wide ones are split by heads.
 struct LatentWork {
   std::optional<LinearWork> q_down;  // without it, the input of q_up has the hidden width
-  std::optional<TwoWayWork> q_norm;
+  std::optional<ForwardBackwardWork> q_norm;
   LinearWork q_up;
   LinearWork kv_down;
-  TwoWayWork kv_norm;
+  ForwardBackwardWork kv_norm;
   LinearWork kv_up;
 };
 
 struct AttentionWork {
-  TwoWayWork norm;
+  ForwardBackwardWork norm;
   LinearWork qkv;  // unless latent
-  // With fewer key heads than tensor ranks, each rank gathers the product and takes its heads from
-  // it.
+  // With fewer key heads than tensor ranks, each rank gathers the output of `qkv` and takes its
+  // heads from that output.
   int64_t gathered_width = 0;
   std::optional<LatentWork> latent;
-  std::optional<TwoWayWork> q_norm, k_norm;
-  std::optional<TwoWayWork> rotary;
+  std::optional<ForwardBackwardWork> q_norm, k_norm;
+  std::optional<ForwardBackwardWork> rotary;
   CoreWork core;
   LinearWork proj;
-  std::optional<TwoWayWork> post_norm;
-  TwoWayWork residual;
+  std::optional<ForwardBackwardWork> post_norm;
+  ForwardBackwardWork residual;
 };
 
-// `windowed`: a query sees the model's window only.
+// `windowed`: a query sees only the keys in the model's window.
 AttentionWork MakeAttention(SubmoduleMaker* maker, bool windowed);
 
 }  // namespace drydock

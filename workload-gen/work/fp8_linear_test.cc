@@ -1,5 +1,5 @@
-// "What is quantised, gathered and turned in fp8?" Linear layers of Transformer Engine under
-// sequence parallelism, with and without overlap.tensor.
+// "Which tensors are quantized, gathered and transposed in fp8?" Linear layers of Transformer
+// Engine under sequence parallelism, with and without overlap.tensor.
 #include <gmock/gmock.h>
 
 #include <map>
@@ -13,10 +13,10 @@ namespace {
 
 using testing::ElementsAre;
 
-// Bytes of the calls of a layer of micro-batch 0 in a phase, by type of the data and of the call.
+// Returns the bytes of the calls of one layer in micro-batch 0, by data type and collective.
 std::map<std::string, int64_t> BytesByType(const Workload& w, Phase phase) {
   std::map<std::string, int64_t> bytes;
-  for (const Op& op : Only(w).ops) {
+  for (const Op& op : OnlyProgram(w).ops) {
     if (op.layer != 3 || op.microbatch != 0 || op.phase != phase) continue;
     if (op.kind != OpKind::kCollective) continue;
     const CommCall& call = w.calls[op.work];
@@ -27,10 +27,11 @@ std::map<std::string, int64_t> BytesByType(const Workload& w, Phase phase) {
   return bytes;
 }
 
-// What is gathered is fp8, half of the bytes, with userbuffers and with NCCL; sums are bf16.
-TEST(Fp8Linear, Fp8IsGatheredAndSumsAreNot) {
+// All-gathers carry fp8, half of the bytes of bf16, with userbuffers and with NCCL; reductions
+// carry bf16.
+TEST(Fp8Linear, GathersFp8AndSumsBf16) {
   const int64_t whole = 64 * 64;  // elements of t x h
-  const Workload apart = Apart({"training.precision=fp8"});
+  const Workload apart = WithoutOverlap({"training.precision=fp8"});
   EXPECT_THAT(BytesByType(apart, Phase::kForward),
               ElementsAre(std::pair("bf16 reduce-scatter", 2 * 2 * whole),
                           std::pair("fp8 all-gather", 2 * whole)));
@@ -47,15 +48,15 @@ TEST(Fp8Linear, Fp8IsGatheredAndSumsAreNot) {
                           std::pair("fp8 grouped", 2 * (kRanks - 1) * whole)));
 }
 
-// Elements of a layer that are quantised with and without their transposes, and what products have
-// turned, by phase.
-struct Quantised {
+// Elements of a layer that are quantized with and without their transposes, and elements that GEMMs
+// transpose later.
+struct Quantized {
   int64_t with_transpose = 0, without_transpose = 0, transposed = 0;
-  bool operator==(const Quantised&) const = default;
+  bool operator==(const Quantized&) const = default;
 };
-Quantised QuantisedOf(const Workload& w, Phase phase) {
-  Quantised all;
-  for (const Op& op : Only(w).ops) {
+Quantized QuantizedOf(const Workload& w, Phase phase) {
+  Quantized all;
+  for (const Op& op : OnlyProgram(w).ops) {
     if (op.layer != 3 || op.microbatch != 0 || op.phase != phase) continue;
     if (op.kind != OpKind::kCompute) continue;
     for (const uint32_t index : w.blocks[op.work].submodules) {
@@ -77,32 +78,33 @@ Quantised QuantisedOf(const Workload& w, Phase phase) {
   }
   return all;
 }
-void PrintTo(const Quantised& q, std::ostream* out) {
+void PrintTo(const Quantized& q, std::ostream* out) {
   *out << q.with_transpose << " with transpose, " << q.without_transpose << " without, "
        << q.transposed << " transposed later";
 }
 
-// t = 64 rows of h = 64 on 4 ranks. The norms write fp8; inputs of proj and fc2 are quantised (t x
-// h / 4 and t x h). Backward: the gradients of proj and fc2 before they are gathered (t / 4 x h
-// each), those of qkv (t x 3 h / 4) and fc1 (t x h) with their transposes; turned are the gathered
-// inputs of qkv and fc1, and the gathered gradients of proj and fc2.
-TEST(Fp8Linear, WhatIsQuantisedDoesNotDependOnTheOverlap) {
+// t = 64 rows of h = 64 on 4 ranks. The norms write fp8; inputs of proj and fc2 are quantized (t x
+// h / 4 and t x h). Backward quantizes the gradients of proj and fc2 before they are gathered (t /
+// 4 x h each), and those of qkv (t x 3 h / 4) and fc1 (t x h) with their transposes. It transposes
+// the gathered inputs of qkv and fc1, and the gathered gradients of proj and fc2.
+TEST(Fp8Linear, OverlapDoesNotChangeWhatIsQuantized) {
   const int64_t whole = 64 * 64;
   for (const char* more : {"overlap.tensor=false", "overlap.tensor=true"}) {
     SCOPED_TRACE(more);
-    const Workload w = Apart({"training.precision=fp8", more});
-    EXPECT_EQ(QuantisedOf(w, Phase::kForward), (Quantised{whole / 4 + whole, 0, 0}));
-    EXPECT_EQ(QuantisedOf(w, Phase::kBackward),
-              (Quantised{3 * whole / 4 + whole, 2 * whole / 4, 4 * whole}));
+    const Workload w = WithoutOverlap({"training.precision=fp8", more});
+    EXPECT_EQ(QuantizedOf(w, Phase::kForward), (Quantized{whole / 4 + whole, 0, 0}));
+    EXPECT_EQ(QuantizedOf(w, Phase::kBackward),
+              (Quantized{3 * whole / 4 + whole, 2 * whole / 4, 4 * whole}));
   }
 }
 
 // Transformer Engine adds a weight's gradient into the main gradient of any type.
-TEST(Fp8Linear, GradientsOf16BitsAreAddedIntoToo) {
+TEST(Fp8Linear, AccumulatesInto16BitGradients) {
   for (const bool half : {false, true}) {
     SCOPED_TRACE(half);
-    const Workload w = Apart({"training.precision=fp8",
-                              std::string("training.gradient_type=") + (half ? "bf16" : "fp32")});
+    const Workload w =
+        WithoutOverlap({"training.precision=fp8",
+                        std::string("training.gradient_type=") + (half ? "bf16" : "fp32")});
     for (const Submodule& s : w.submodules) {
       const auto* linear = s.As<submodule::Linear>();
       if (linear == nullptr || s.pass != Pass::kBackwardWeight) continue;
@@ -110,21 +112,21 @@ TEST(Fp8Linear, GradientsOf16BitsAreAddedIntoToo) {
       EXPECT_EQ(linear->accumulate_fp32, !half);
     }
   }
-  const Workload apart =
-      Apart({"training.gradient_type=bf16", "training.gradient_accumulation_fusion=false"});
+  const Workload apart = WithoutOverlap(
+      {"training.gradient_type=bf16", "training.gradient_accumulation_fusion=false"});
   for (const Submodule& s : apart.submodules) {
     EXPECT_FALSE(FieldOf(s, "accumulate_half"));
   }
 }
 
-// The loss has a maximum of its own, over tp.
-TEST(Fp8Linear, LargestValuesAreReducedOverTensorRanksAloneWhereSaid) {
+// The loss reduces one more maximum over tp.
+TEST(Fp8Linear, TpOnlyAmaxRedReducesOverTensorRanks) {
   const auto maxima = [](const char* tensor_only) {
-    const Workload w =
-        Apart({"training.precision=fp8", std::string("training.tp_only_amax_red=") + tensor_only});
+    const Workload w = WithoutOverlap(
+        {"training.precision=fp8", std::string("training.tp_only_amax_red=") + tensor_only});
     EXPECT_EQ(StructureMistake(w), "");
     std::map<std::string, int> of;
-    for (const Op& op : Only(w).ops) {
+    for (const Op& op : OnlyProgram(w).ops) {
       if (op.phase != Phase::kForward && op.phase != Phase::kBackward) continue;
       if (op.kind != OpKind::kCollective || w.calls[op.work].op != ReduceOp::kMax) continue;
       ++of[w.roles[op.role].name];
@@ -137,8 +139,8 @@ TEST(Fp8Linear, LargestValuesAreReducedOverTensorRanksAloneWhereSaid) {
   EXPECT_EQ(tensor["tp"], all["tp"] + all["tp-dp-cp"]);
 }
 
-// Without a norm in front, a shared expert's input is quantised before it is gathered.
-TEST(Fp8Linear, SharedExpertsInputIsQuantisedOnItsRank) {
+// Without a norm in front, a shared expert's input is quantized before it is gathered.
+TEST(Fp8Linear, QuantizesSharedExpertInputBeforeTheGather) {
   const Workload w =
       Overlapped({"training.precision=fp8", "model.architecture=llama", "model.ffn=128",
                   "model.experts=4", "model.expert_ffn=64", "model.experts_per_token=2",

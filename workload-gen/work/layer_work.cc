@@ -74,11 +74,11 @@ class WorkMaker {
                                                   m_.embedding.patch_features);
     }
     if (m_.embedding.learned_positions()) {
-      work_.embedding.positions = maker_.BothWays(
+      work_.embedding.positions = maker_.ForwardBackward(
           "embedding.positions", submodule::Add{.rows = work_.rows, .n = m_.hidden});
     }
     if (m_.dropout > 0) {
-      work_.embedding.dropout = maker_.BothWays(
+      work_.embedding.dropout = maker_.ForwardBackward(
           "embedding.dropout",
           submodule::BiasDropoutAdd{.rows = work_.local_rows, .n = m_.hidden, .dropout = true});
     }
@@ -94,7 +94,7 @@ class WorkMaker {
     work_.head.logits = maker_.HeadLinear("head.logits", rows, vocab, m_.hidden);
     const bool fused =
         maker_.job().training.kernels.cross_entropy_fusion != CrossEntropyFusion::kNone;
-    work_.head.loss = maker_.BothWays(
+    work_.head.loss = maker_.ForwardBackward(
         "head.loss", submodule::CrossEntropy{.rows = rows, .n = vocab, .fused = fused});
   }
 
@@ -123,7 +123,8 @@ RankWork MakeRankWork(const TrainingJob& job, const ParallelLayout& layout, Work
   return WorkMaker(job, layout, tables, load, gpus).Make();
 }
 
-int ProductsIn(const LayerWork& layer, const ModelShape& model, const ParallelLayout& layout) {
+int Fp8LinearLayersIn(const LayerWork& layer, const ModelShape& model,
+                      const ParallelLayout& layout) {
   int count = 2;  // qkv or the keys' and values' down-projection; proj
   if (layer.attention.latent) count += layer.attention.latent->q_down ? 3 : 2;
   if (!layer.experts) return count + 2;

@@ -18,32 +18,32 @@ namespace drydock {
 
 struct LayerWork {
   AttentionWork attention;
-  TwoWayWork norm2;
+  ForwardBackwardWork norm2;
   // Exactly one of the two has a value.
   std::optional<MlpWork> mlp;
   std::optional<ExpertWork> experts;
-  std::optional<TwoWayWork> post_norm2;
-  TwoWayWork residual2;
+  std::optional<ForwardBackwardWork> post_norm2;
+  ForwardBackwardWork residual2;
   uint32_t residual_gradient = 0;  // sum of the branch's and the residual's gradients
   bool residual_backward = false;  // dropout or bias: the gradient of the branch needs a kernel
 };
 
 struct EmbeddingWork {
-  TwoWayWork lookup;
+  ForwardBackwardWork lookup;
   std::optional<LinearWork> patches;  // of images, instead of the lookup
-  std::optional<TwoWayWork> positions;
-  std::optional<TwoWayWork> dropout;
+  std::optional<ForwardBackwardWork> positions;
+  std::optional<ForwardBackwardWork> dropout;
 };
 
 struct HeadWork {
-  TwoWayWork norm;
+  ForwardBackwardWork norm;
   LinearWork logits;
-  TwoWayWork loss;
+  ForwardBackwardWork loss;
 };
 
 // Of an MTP layer, before and after its transformer layer.
 struct MtpWork {
-  TwoWayWork token_norm, hidden_norm, final_norm;
+  ForwardBackwardWork token_norm, hidden_norm, final_norm;
   LinearWork join;  // of tokens and hidden rows, from twice the width
 };
 
@@ -65,9 +65,10 @@ struct RankWork {
 RankWork MakeRankWork(const TrainingJob& job, const ParallelLayout& layout, WorkTables* tables,
                       ExpertLoad load = ExpertLoad::kMean, int gpus = 8);
 
-// The number of linear layers of a layer that run in fp8 in an fp8 job, those of each local expert
-// included.
-int ProductsIn(const LayerWork& layer, const ModelShape& model, const ParallelLayout& layout);
+// Returns the number of linear layers in a transformer layer that run in fp8 in an fp8 job. The
+// linear layers of each local expert count.
+int Fp8LinearLayersIn(const LayerWork& layer, const ModelShape& model,
+                      const ParallelLayout& layout);
 
 // Enters element-wise work of the optimizer step or the gradient reduction in the table.
 uint32_t StepWork(const char* name, const SubmoduleWork& work, DataType type, WorkTables* tables);

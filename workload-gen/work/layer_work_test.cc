@@ -73,7 +73,7 @@ TEST_F(LayerWorkTest, SequenceParallelismSplitsRowsOutsideTheLinearLayers) {
   EXPECT_EQ(WorkAt<submodule::BiasDropoutAdd>(work.embedding.dropout->forward).rows, 32);
 }
 
-TEST_F(LayerWorkTest, UnfusedAccumulationIsAKernelOfItsOwn) {
+TEST_F(LayerWorkTest, UnfusedAccumulationIsASeparateKernel) {
   const LayerWork layer =
       Make({"training.gradient_accumulation_fusion=false", "training.gradient_type=fp32"}).kinds[0];
   EXPECT_FALSE(WorkAt(layer.attention.qkv.weight_gradient).accumulate_fp32);
@@ -89,7 +89,7 @@ Submodule WithCosts(const SubmoduleWork& work, Pass pass = Pass::kForward) {
   return s;
 }
 
-TEST(SubmoduleCosts, AttentionFusedAndNot) {
+TEST(SubmoduleCosts, FusedAndUnfusedAttention) {
   submodule::Attention attention{
       .batch = 2, .sequence = 128, .heads = 4, .kv_heads = 2, .head_dim = 32, .causal = true};
   const double scores = 2.0 * 128 * 128 * 4 * 32;
@@ -102,7 +102,8 @@ TEST(SubmoduleCosts, AttentionFusedAndNot) {
   EXPECT_EQ(WithCosts(attention, Pass::kBackward).flops, 5 * scores);
 }
 
-// A slice of 64 queries that sees 128 keys under the mask's end, values half as wide as keys.
+// The last 64 queries of a sequence of 128 keys, under a causal mask; values are half as wide as
+// keys.
 TEST(SubmoduleCosts, SlicesOfAttentionAndNarrowValues) {
   const submodule::Attention slice{.batch = 1,
                                    .sequence = 64,
@@ -119,7 +120,7 @@ TEST(SubmoduleCosts, SlicesOfAttentionAndNarrowValues) {
   EXPECT_EQ(WithCosts(slice, Pass::kBackward).flops, scores * (6 * 32 + 4 * 16));
 }
 
-TEST(SubmoduleCosts, ExpertsHaveWeightsOfTheirOwn) {
+TEST(SubmoduleCosts, GroupedLinearReadsTheWeightsOfEachExpert) {
   const Submodule s = WithCosts(submodule::GroupedLinear{.rows = 8, .n = 4, .k = 2, .experts = 3});
   EXPECT_EQ(s.flops, 2 * 8 * 4 * 2);
   EXPECT_EQ(s.bytes, Bytes(2 * (8 * 2 + 3 * 4 * 2 + 8 * 4)));

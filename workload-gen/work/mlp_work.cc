@@ -20,7 +20,7 @@ class ExpertMaker {
   ExpertWork Make(int gpus) {
     MakeRouter();
     MakeMoves();
-    MakeProducts();
+    MakeLinearLayers();
     MakeExchanges(gpus);
     if (m_.moe.shared_ffn > 0) MakeShared();
     return work_;
@@ -32,11 +32,11 @@ class ExpertMaker {
     const bool accumulate_fp32 = training_.kernels.gradient_accumulation_fusion &&
                                  training_.precision.gradients == DataType::kFp32;
     work_.router =
-        maker_.BothWays("moe.router", submodule::Router{.rows = tokens,
-                                                        .n = m_.moe.experts,
-                                                        .k = m_.hidden,
-                                                        .accumulate_fp32 = accumulate_fp32});
-    work_.top_k = maker_.BothWays(
+        maker_.ForwardBackward("moe.router", submodule::Router{.rows = tokens,
+                                                               .n = m_.moe.experts,
+                                                               .k = m_.hidden,
+                                                               .accumulate_fp32 = accumulate_fp32});
+    work_.top_k = maker_.ForwardBackward(
         "moe.top-k",
         submodule::TopK{.rows = tokens, .n = m_.moe.experts, .top_k = m_.moe.per_token});
   }
@@ -51,18 +51,18 @@ class ExpertMaker {
                                         .n = m_.hidden,
                                         .experts = m_.moe.experts,
                                         .top_k = m_.moe.per_token};
-      work_.permute = maker_.BothWays("moe.permute", submodule::Permute{copies});
-      work_.unpermute = maker_.BothWays("moe.unpermute", submodule::Unpermute{copies});
+      work_.permute = maker_.ForwardBackward("moe.permute", submodule::Permute{copies});
+      work_.unpermute = maker_.ForwardBackward("moe.unpermute", submodule::Unpermute{copies});
       if (local_experts_ == 1) return;
-      work_.sort = maker_.BothWays("moe.sort", submodule::Permute{at_experts});
-      work_.unsort = maker_.BothWays("moe.sort", submodule::Unpermute{at_experts});
+      work_.sort = maker_.ForwardBackward("moe.sort", submodule::Permute{at_experts});
+      work_.unsort = maker_.ForwardBackward("moe.sort", submodule::Unpermute{at_experts});
       return;
     }
-    work_.permute = maker_.BothWays("moe.permute", submodule::Permute{at_experts});
-    work_.unpermute = maker_.BothWays("moe.unpermute", submodule::Unpermute{at_experts});
+    work_.permute = maker_.ForwardBackward("moe.permute", submodule::Permute{at_experts});
+    work_.unpermute = maker_.ForwardBackward("moe.unpermute", submodule::Unpermute{at_experts});
   }
 
-  void MakeProducts() {
+  void MakeLinearLayers() {
     const int64_t tensor = layout_.expert_tensor, width = m_.moe.ffn / tensor;
     const int64_t fc1_width = (m_.mlp.gated() ? 2 : 1) * width, rows = work_.routing.received;
     if (training_.moe.grouped_gemm) {
@@ -82,7 +82,7 @@ class ExpertMaker {
     const DataType type = training_.precision.type;
     if (training_.moe.dispatcher == MoeDispatcher::kFlex) {
       if (layout_.expert * layout_.expert_tensor == 1) return;
-      // With its values, a token carries the numbers (8 B) and probabilities (4 B) of its experts.
+      // With its values, a token carries the indices (8 B) and probabilities (4 B) of its experts.
       const int64_t ids = m_.moe.per_token * 12 / SizeOf(type).count();
       work_.tokens_out = work_.tokens_back = tables_->Intern(
           DeepEpExchange(maker_.job(), layout_, gpus, work_.routing.tokens, type, m_.hidden + ids));

@@ -13,7 +13,7 @@ namespace drydock {
 
 struct MlpWork {
   LinearWork fc1, fc2;
-  TwoWayWork activation;
+  ForwardBackwardWork activation;
 };
 
 struct SharedExpertWork {
@@ -24,16 +24,16 @@ struct SharedExpertWork {
 };
 
 struct ExpertWork {
-  TwoWayWork router, top_k, permute, unpermute;
-  // Sorts the copies that arrive at a rank into the order of its experts, and reverses it.
-  std::optional<TwoWayWork> sort, unsort;
+  ForwardBackwardWork router, top_k, permute, unpermute;
+  // `sort` orders the copies that arrive at a rank by expert; `unsort` reverses that order.
+  std::optional<ForwardBackwardWork> sort, unsort;
   LinearWork fc1, fc2;
-  TwoWayWork activation;
-  int repeat = 1;  // without grouped products: the local experts run one after another
+  ForwardBackwardWork activation;
+  int repeat = 1;  // without grouped GEMMs: the number of local experts, which run one by one
   std::optional<SharedExpertWork> shared;
   TokenRouting routing;
-  // The calls of token dispatch and combine, for tokens and probabilities (all-to-all, flex); none
-  // if there is no other rank.
+  // The calls of token dispatch and combine, for tokens and probabilities (all-to-all, flex).
+  // Without a value if there is no other rank.
   std::optional<uint32_t> tokens_out, tokens_back, probabilities_out, probabilities_back;
 };
 

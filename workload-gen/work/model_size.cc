@@ -20,7 +20,7 @@ int64_t MlpBiases(const ModelShape& m, int64_t ffn) {
   return m.bias ? GateFactor(m) * ffn + m.hidden : 0;
 }
 
-// Weights out of the latent width, and all weights of latent attention.
+// The weights of the projections out of the latent width.
 int64_t UpProjectionWeights(const ModelShape& m) {
   const LatentAttention& latent = m.attention.latent;
   if (!m.attention.is_latent()) return 0;
@@ -50,7 +50,7 @@ int64_t AttentionParameters(const ModelShape& m) {
   return count;
 }
 
-// The experts of a layer; `routed` of the routed experts count.
+// The parameters of a layer's experts. Of the routed experts, `routed` count.
 int64_t ExpertParameters(const ModelShape& m, int64_t routed) {
   const ExpertShape& moe = m.moe;
   int64_t count = routed * (MlpWeights(m, moe.ffn) + MlpBiases(m, moe.ffn));
@@ -96,7 +96,7 @@ double KeysSeen(const ModelShape& m, int layer, bool causal_halved) {
 }
 
 // Multiply-adds of a layer that backward repeats.
-double Recomputed(const LayerProducts& layer, const RecomputeModules& modules) {
+double Recomputed(const LayerGemms& layer, const RecomputeModules& modules) {
   double sum = 0;
   if (modules.core_attention) sum += layer.core;
   if (modules.mlp) sum += layer.mlp;
@@ -106,7 +106,7 @@ double Recomputed(const LayerProducts& layer, const RecomputeModules& modules) {
   return sum;
 }
 
-// The number of layers that backward repeats whole: all, or the first of each chunk.
+// Returns for each layer whether backward repeats it whole: all layers, or the first of each chunk.
 std::vector<bool> RecomputedLayers(const TrainingJob& job) {
   const TrainingRules& rules = job.training;
   const auto layers = static_cast<size_t>(job.model.layers);
@@ -124,8 +124,8 @@ std::vector<bool> RecomputedLayers(const TrainingJob& job) {
   return repeated;
 }
 
-// Outside the layers, in multiply-adds a token.
-double EndProducts(const ModelShape& m) {
+// The GEMMs outside the layers, in multiply-adds per token.
+double EndGemms(const ModelShape& m) {
   const auto head = static_cast<double>(m.hidden * m.embedding.vocab);
   if (m.embedding.patch_features == 0) return head * (1 + m.mtp_layers);
   // The head sees the class token only.
@@ -143,35 +143,35 @@ int64_t ActiveParameterCount(const ModelShape& model) {
   return CountParameters(model, model.moe.per_token);
 }
 
-LayerProducts ProductsOfLayer(const ModelShape& m, int layer, bool causal_halved) {
-  LayerProducts products;
-  products.projections = static_cast<double>(AttentionWeights(m));
-  products.up_projections = static_cast<double>(UpProjectionWeights(m));
-  products.core = KeysSeen(m, layer, causal_halved) *
-                  static_cast<double>(m.attention.query_width() + m.attention.value_width());
+LayerGemms GemmsOfLayer(const ModelShape& m, int layer, bool causal_halved) {
+  LayerGemms gemms;
+  gemms.projections = static_cast<double>(AttentionWeights(m));
+  gemms.up_projections = static_cast<double>(UpProjectionWeights(m));
+  gemms.core = KeysSeen(m, layer, causal_halved) *
+               static_cast<double>(m.attention.query_width() + m.attention.value_width());
   if (!m.HasExperts(layer)) {
-    products.mlp = static_cast<double>(MlpWeights(m, m.mlp.ffn));
-    return products;
+    gemms.mlp = static_cast<double>(MlpWeights(m, m.mlp.ffn));
+    return gemms;
   }
   const int64_t gate = m.moe.shared_gate ? m.hidden : 0;
-  products.shared_experts = static_cast<double>(MlpWeights(m, m.moe.shared_ffn) + gate);
-  products.experts =
-      products.shared_experts +
+  gemms.shared_experts = static_cast<double>(MlpWeights(m, m.moe.shared_ffn) + gate);
+  gemms.experts =
+      gemms.shared_experts +
       static_cast<double>(m.moe.per_token * MlpWeights(m, m.moe.ffn) + m.hidden * m.moe.experts);
-  return products;
+  return gemms;
 }
 
 IterationFlops FlopsOfIteration(const TrainingJob& job) {
   const ModelShape& m = job.model;
   const std::vector<bool> repeated = RecomputedLayers(job);
-  double once = EndProducts(m), again = 0;
+  double once = EndGemms(m), again = 0;
   for (int layer = 0; layer < m.layers + m.mtp_layers; ++layer) {
-    const LayerProducts products =
-        ProductsOfLayer(m, std::min(layer, m.layers - 1), job.training.causal_flops_halved);
-    once += products.sum();
+    const LayerGemms gemms =
+        GemmsOfLayer(m, std::min(layer, m.layers - 1), job.training.causal_flops_halved);
+    once += gemms.sum();
     if (layer >= m.layers) once += static_cast<double>(2 * m.hidden * m.hidden);
     const bool whole = repeated[static_cast<size_t>(std::min(layer, m.layers - 1))];
-    again += whole ? products.sum() : Recomputed(products, job.training.recompute.modules);
+    again += whole ? gemms.sum() : Recomputed(gemms, job.training.recompute.modules);
   }
   const auto tokens = static_cast<double>(job.training.batch.global * m.sequence);
   return {3 * 2 * tokens * once, 2 * tokens * (3 * once + again)};

@@ -161,7 +161,7 @@ TEST(ModelSize, AnMtpLayerSharesEmbeddingAndHead) {
             experts + attention + 2 * 7168 + 2 * int64_t{7168} * 7168 + 3 * 7168);
 }
 
-TEST(ModelSize, ATokenMeetsFewExperts) {
+TEST(ModelSize, ATokenUsesFewExperts) {
   const ModelShape mixtral = WithExperts(Llama(32, 4096, 32, 8, 14336, 32000), 8, 2, 14336);
   EXPECT_EQ(ParameterCount(mixtral) - ActiveParameterCount(mixtral),
             32 * 6 * 3 * int64_t{4096} * 14336);
@@ -200,7 +200,7 @@ TEST(ModelSize, BlockRecomputationRepeatsTheFirstLayersOfEachChunk) {
   EXPECT_DOUBLE_EQ(extra({"training.recompute=full", "training.recompute_method=block",
                           "training.recompute_layers=3", "parallel.first_stage_layers=2"}),
                    all * (2 + 3) / 8)
-      << "a chunk has no more than its layers";
+      << "a chunk repeats at most its own layers";
 }
 
 TEST(ModelSize, CausalHalvingHalvesAttentionOnly) {
@@ -210,8 +210,8 @@ TEST(ModelSize, CausalHalvingHalvesAttentionOnly) {
   EXPECT_DOUBLE_EQ(FlopsOfIteration(TestJob({"model.causal=false"})).model, full);
 }
 
-// 6 x parameters of products x tokens + 12 l s Q tokens: grouped queries and a gated MLP change
-// the weights alone (Q: width of all queries).
+// 6 x parameters of linear layers x tokens + 12 l s Q tokens: grouped queries and a gated MLP
+// change only the weights (Q: width of all queries).
 TEST(ModelSize, FlopsOfAGatedModelWithGroupedQueries) {
   const TrainingJob job = *LoadTrainingJob(
       "configs/models/llama-3-70b.yaml", {"training.recompute=none", "training.causal_flops=full"});
@@ -226,18 +226,19 @@ TEST(ModelSize, AWindowBoundsTheKeysOfSomeLayers) {
   m.sequence = 1000;
   m.attention.window = 100;
   m.attention.full_attention_every = 2;
-  EXPECT_EQ(ProductsOfLayer(m, 0, false).core, 100 * 2 * 64);
-  EXPECT_EQ(ProductsOfLayer(m, 1, false).core, 1000 * 2 * 64);
+  EXPECT_EQ(GemmsOfLayer(m, 0, false).core, 100 * 2 * 64);
+  EXPECT_EQ(GemmsOfLayer(m, 1, false).core, 1000 * 2 * 64);
   // The first 100 queries see 50 keys on average, the other 900 all 100.
-  EXPECT_EQ(ProductsOfLayer(m, 0, true).core, 95 * 2 * 64);
-  EXPECT_EQ(ProductsOfLayer(m, 1, true).core, 500 * 2 * 64);
+  EXPECT_EQ(GemmsOfLayer(m, 0, true).core, 95 * 2 * 64);
+  EXPECT_EQ(GemmsOfLayer(m, 1, true).core, 500 * 2 * 64);
 }
 
-// Of the routed experts, those a token goes to; latent attention scores 192 and sums 128 a head.
-TEST(ModelSize, ProductsOfALatentLayerWithExperts) {
+// A token uses 8 routed experts and the shared one. Each head of latent attention is 192 wide for
+// scores and 128 wide for values.
+TEST(ModelSize, GemmsOfALatentLayerWithExperts) {
   const ModelShape m = DeepSeekV3();
-  const LayerProducts dense = ProductsOfLayer(m, 2, false);
-  const LayerProducts experts = ProductsOfLayer(m, 3, false);
+  const LayerGemms dense = GemmsOfLayer(m, 2, false);
+  const LayerGemms experts = GemmsOfLayer(m, 3, false);
   EXPECT_EQ(dense.projections, 187105280);
   EXPECT_EQ(dense.up_projections, 1536 * 128 * 192 + 512 * 128 * 256);
   EXPECT_EQ(dense.core, 2048.0 * 128 * (192 + 128));

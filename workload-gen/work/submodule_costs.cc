@@ -23,14 +23,14 @@ class CostRules {
       : pass_(submodule.pass), e_(SizeOf(submodule.type).count()) {}
 
   Costs operator()(const submodule::Linear& s) const {
-    return Product(s, 1, s.accumulate_fp32 ? 8 : s.accumulate_half ? 4 : e_);
+    return GemmCosts(s, 1, s.accumulate_fp32 ? 8 : s.accumulate_half ? 4 : e_);
   }
   Costs operator()(const submodule::GroupedLinear& s) const {
-    const Costs costs = Product(s, s.experts, s.accumulate_fp32 ? 8 : s.accumulate_half ? 4 : e_);
+    const Costs costs = GemmCosts(s, s.experts, s.accumulate_fp32 ? 8 : s.accumulate_half ? 4 : e_);
     return both() ? Twice(costs) : costs;
   }
   Costs operator()(const submodule::Router& s) const {
-    const Costs costs = Product(s, 1, s.accumulate_fp32 ? 8 : e_);
+    const Costs costs = GemmCosts(s, 1, s.accumulate_fp32 ? 8 : e_);
     return both() ? Twice(costs) : costs;
   }
 
@@ -43,8 +43,8 @@ class CostRules {
     const auto width = static_cast<double>(s.head_dim);
     const auto value = static_cast<double>(s.value_width());
     double flops = scores * 2 * (width + value);
-    // Backward: two products of the width of scores and two of the width of values; the fused
-    // kernel computes the scores again.
+    // Backward: two GEMMs of the width of keys and two of the width of values; the fused kernel
+    // computes the scores again.
     if (backward) flops = scores * (2 * (2 * width + 2 * value) + (s.fused ? 2 * width : 0));
     const int64_t tensors =
         s.batch * (s.sequence * s.heads + s.keys() * s.kv_heads) * (s.head_dim + s.value_width());
@@ -97,7 +97,7 @@ class CostRules {
   Costs operator()(const submodule::Quantise& s) const {
     return ElementWise(s.rows * s.n, 1, s.without_transpose ? 3 : 4);
   }
-  // The workload states the costs of these.
+  // The workload states the costs of these kinds.
   Costs operator()(const submodule::FixedDuration&) const { CHECK(false); }
   Costs operator()(const submodule::FlopsAndBytes&) const { CHECK(false); }
 
@@ -106,9 +106,9 @@ class CostRules {
   bool both() const { return pass_ == Pass::kBackward; }  // gradients of the input and the weights
 
   // `weights`: matrices that share the rows. `gradient_bytes`: of an element of a weight's
-  // gradient; an accumulating product reads and writes the main gradient.
+  // gradient; an accumulating GEMM reads and writes the main gradient.
   template <typename Kind>
-  Costs Product(const Kind& s, int64_t weights, int64_t gradient_bytes) const {
+  Costs GemmCosts(const Kind& s, int64_t weights, int64_t gradient_bytes) const {
     const int64_t input = s.rows * s.k, weight = weights * s.n * s.k, output = s.rows * s.n;
     const double flops =
         2.0 * static_cast<double>(s.rows) * static_cast<double>(s.n) * static_cast<double>(s.k);
@@ -120,7 +120,8 @@ class CostRules {
     return ElementWise(s.rows * s.n, 1 + s.top_k, (1 + s.top_k) * e_);
   }
 
-  // Scores, softmax, dropout and the product with the values pass through memory unless fused.
+  // Unless attention is fused, scores, softmax, dropout and the GEMM with the values pass through
+  // memory.
   int64_t ScoreBytes(const submodule::Attention& s) const {
     if (s.fused) return 0;
     const int64_t scores = s.batch * s.heads * s.sequence * s.keys();

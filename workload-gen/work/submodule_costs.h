@@ -7,8 +7,8 @@
 
 namespace drydock {
 
-// Fills flops and bytes from the other fields. FLOPs: two a multiply-add of a matrix product; one
-// per element read or written elsewhere. Bytes: every operand of every kernel moves once.
+// Fills flops and bytes from the other fields. FLOPs: two per multiply-add of a GEMM; elsewhere,
+// one per element read or written. Bytes: every operand of every kernel moves once.
 // REQUIRES: !submodule->has_stated_time().
 void FillCosts(Submodule* submodule);
 

@@ -22,11 +22,12 @@ uint32_t SubmoduleMaker::Add(const std::string& name, const SubmoduleWork& work,
   return Add({.name = name, .pass = pass, .type = job_.training.precision.type, .work = work});
 }
 
-TwoWayWork SubmoduleMaker::BothWays(const std::string& name, const SubmoduleWork& work) {
+ForwardBackwardWork SubmoduleMaker::ForwardBackward(const std::string& name,
+                                                    const SubmoduleWork& work) {
   return {Add(name, work, Pass::kForward), Add(name, work, Pass::kBackward)};
 }
 
-// A forward product has no output gradient, and the gradient of the input needs no input.
+// The forward GEMM reads no output gradient, and the GEMM of the input gradient reads no input.
 uint32_t SubmoduleMaker::AddLinear(const std::string& name, DataType type, submodule::Linear linear,
                                    Pass pass) {
   if (pass == Pass::kForward) linear.fp8_gradient = false;
@@ -35,7 +36,7 @@ uint32_t SubmoduleMaker::AddLinear(const std::string& name, DataType type, submo
 }
 
 template <typename Kind>
-LinearWork SubmoduleMaker::Products(const std::string& name, DataType type, Kind linear) {
+LinearWork SubmoduleMaker::Gemms(const std::string& name, DataType type, Kind linear) {
   const auto add = [&](Pass pass) {
     if constexpr (std::is_same_v<Kind, submodule::Linear>)
       return AddLinear(name, type, linear, pass);
@@ -58,16 +59,16 @@ LinearWork SubmoduleMaker::Products(const std::string& name, DataType type, Kind
 }
 
 submodule::Linear SubmoduleMaker::LinearOf(int64_t rows, int64_t n, int64_t k, bool bias) const {
-  const bool adds_bias = bias && job_.training.kernels.fused;  // the GEMM does, not a later kernel
+  const bool adds_bias = bias && job_.training.kernels.fused;  // in the GEMM, not in a later kernel
   return {.rows = rows, .n = n, .k = k, .fused = adds_bias, .bias = bias};
 }
 
 LinearWork SubmoduleMaker::Linear(const std::string& name, int64_t rows, int64_t n, int64_t k,
                                   bool bias) {
-  return Products(name, linear_type(), LinearOf(rows, n, k, bias));
+  return Gemms(name, linear_type(), LinearOf(rows, n, k, bias));
 }
 
-// With the scales of earlier steps.
+// Quantizes with the scales of earlier steps.
 uint32_t SubmoduleMaker::Quantise(const std::string& name, int64_t rows, int64_t n,
                                   bool without_transpose, Pass pass) {
   return Add(name,
@@ -87,14 +88,14 @@ PartWork SubmoduleMaker::RowParts(const std::string& name, submodule::Linear lin
 }
 
 // _LayerNormLinear and _Linear of Transformer Engine: a fused norm writes fp8; without a fused
-// norm, the input is quantised before it is gathered. Backward, the input is gathered again and
+// norm, the input is quantized before it is gathered. Backward, the input is gathered again and
 // then transposed.
 LinearWork SubmoduleMaker::ColumnLinear(const std::string& name, int64_t rows, int64_t n, int64_t k,
                                         bool bias, InputFrom from) {
-  submodule::Linear product = LinearOf(rows, n, k, bias);
+  submodule::Linear gemm = LinearOf(rows, n, k, bias);
   const bool split = engine_fp8() && layout_.sequence_parallel;
-  product.fp8_input = split || (engine_fp8() && from == InputFrom::kNorm);
-  LinearWork linear = Products(name, linear_type(), product);
+  gemm.fp8_input = split || (engine_fp8() && from == InputFrom::kNorm);
+  LinearWork linear = Gemms(name, linear_type(), gemm);
   if (!split) return linear;
   linear.gathered = DataType::kFp8;
   if (from == InputFrom::kElsewhere) {
@@ -104,12 +105,12 @@ LinearWork SubmoduleMaker::ColumnLinear(const std::string& name, int64_t rows, i
   return linear;
 }
 
-// The output gradient is quantised before it is gathered, and transposed afterwards.
+// The output gradient is quantized before it is gathered, and transposed afterwards.
 LinearWork SubmoduleMaker::RowLinear(const std::string& name, int64_t rows, int64_t n, int64_t k) {
-  submodule::Linear product = LinearOf(rows, n, k, /*bias=*/false);
+  submodule::Linear gemm = LinearOf(rows, n, k, /*bias=*/false);
   const bool split = engine_fp8() && layout_.sequence_parallel;
-  product.fp8_gradient = split;
-  LinearWork linear = Products(name, linear_type(), product);
+  gemm.fp8_gradient = split;
+  LinearWork linear = Gemms(name, linear_type(), gemm);
   if (!split) return linear;
   linear.gathered = DataType::kFp8;
   linear.gradient_cast = Quantise(name + ".cast", rows / layout_.tensor, n,
@@ -157,14 +158,13 @@ LinearWork SubmoduleMaker::OverlappedRowLinear(const std::string& name, int64_t 
 }
 
 LinearWork SubmoduleMaker::HeadLinear(const std::string& name, int64_t rows, int64_t n, int64_t k) {
-  return Products(name, job_.training.precision.type,
-                  submodule::Linear{.rows = rows, .n = n, .k = k});
+  return Gemms(name, job_.training.precision.type, submodule::Linear{.rows = rows, .n = n, .k = k});
 }
 
 LinearWork SubmoduleMaker::GroupedLinear(const std::string& name, int64_t rows, int64_t n,
                                          int64_t k, int64_t experts) {
-  return Products(name, linear_type(),
-                  submodule::GroupedLinear{.rows = rows, .n = n, .k = k, .experts = experts});
+  return Gemms(name, linear_type(),
+               submodule::GroupedLinear{.rows = rows, .n = n, .k = k, .experts = experts});
 }
 
 uint32_t SubmoduleMaker::Accumulation(const std::string& linear, int64_t rows, int64_t n) {
@@ -173,25 +173,26 @@ uint32_t SubmoduleMaker::Accumulation(const std::string& linear, int64_t rows, i
              Pass::kBackwardWeight);
 }
 
-TwoWayWork SubmoduleMaker::Norm(const std::string& name, int64_t rows, int64_t width) {
-  return BothWays(name, submodule::Norm{.rows = rows,
-                                        .n = width,
-                                        .fused = job_.training.kernels.fused,
-                                        .rms = model().rms_norm,
-                                        .bias = !model().rms_norm});
+ForwardBackwardWork SubmoduleMaker::Norm(const std::string& name, int64_t rows, int64_t width) {
+  return ForwardBackward(name, submodule::Norm{.rows = rows,
+                                               .n = width,
+                                               .fused = job_.training.kernels.fused,
+                                               .rms = model().rms_norm,
+                                               .bias = !model().rms_norm});
 }
 
-TwoWayWork SubmoduleMaker::Activation(const std::string& name, int64_t rows, int64_t width) {
-  return BothWays(
+ForwardBackwardWork SubmoduleMaker::Activation(const std::string& name, int64_t rows,
+                                               int64_t width) {
+  return ForwardBackward(
       name, submodule::Activation{
                 .rows = rows, .n = width, .gated = model().mlp.gated(), .bias = model().bias});
 }
 
-TwoWayWork SubmoduleMaker::Residual(const std::string& name) {
-  return BothWays(name, submodule::BiasDropoutAdd{.rows = local_rows_,
-                                                  .n = model().hidden,
-                                                  .bias = model().bias,
-                                                  .dropout = model().dropout > 0});
+ForwardBackwardWork SubmoduleMaker::Residual(const std::string& name) {
+  return ForwardBackward(name, submodule::BiasDropoutAdd{.rows = local_rows_,
+                                                         .n = model().hidden,
+                                                         .bias = model().bias,
+                                                         .dropout = model().dropout > 0});
 }
 
 }  // namespace drydock

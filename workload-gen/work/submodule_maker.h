@@ -12,13 +12,13 @@
 
 namespace drydock {
 
-// A product in equal parts.
+// A GEMM in equal parts.
 struct PartWork {
   uint32_t submodule = 0;
-  int count = 0;  // 0: the product is whole
+  int count = 0;  // 0: the GEMM is whole
 };
 
-// The three products of a linear layer.
+// The three GEMMs of a linear layer.
 struct LinearWork {
   uint32_t forward = 0;
   uint32_t activation_gradient = 0;
@@ -27,20 +27,20 @@ struct LinearWork {
   // The type in which sequence parallelism gathers the input of a column-parallel layer and the
   // output gradient of a row-parallel layer.
   DataType gathered = DataType::kBf16;
-  // In fp8: quantises the input, or the output gradient, before the gather or before products in
-  // parts. Without a value, the product or the submodule before the layer quantises.
+  // In fp8: quantizes the input, or the output gradient, before the gather or before a GEMM in
+  // parts. Without a value, the GEMM or the submodule before the layer quantizes.
   std::optional<uint32_t> input_cast, gradient_cast;
-  // With overlap.tensor: instead of the whole products, with communication between the parts.
+  // With overlap.tensor, these parts replace the whole GEMMs, with communication between the parts.
   PartWork forward_parts, gradient_parts;
   std::optional<uint32_t> sum;  // of the parts that other ranks sent (ScatterForm::kRing)
-  bool userbuffers = false;     // its communication is Transformer Engine's own
+  bool userbuffers = false;     // Transformer Engine communicates without NCCL
 };
 
 // The source of a column-parallel layer's input: a norm that Transformer Engine fuses with the
 // layer, and that writes fp8, or another submodule.
 enum class InputFrom : uint8_t { kNorm, kElsewhere };
 
-struct TwoWayWork {
+struct ForwardBackwardWork {
   uint32_t forward = 0;
   uint32_t backward = 0;
 };
@@ -50,32 +50,32 @@ class SubmoduleMaker {
  public:
   SubmoduleMaker(const TrainingJob& job, const ParallelLayout& layout, WorkTables* tables);
 
-  // Each returns an index into the table of submodules. The submodule is of the job's precision.
+  // Each returns an index into the table of submodules. The submodule has the job's precision.
   uint32_t Add(const std::string& name, const SubmoduleWork& work, Pass pass);
-  TwoWayWork BothWays(const std::string& name, const SubmoduleWork& work);
-  // With its costs filled in.
+  ForwardBackwardWork ForwardBackward(const std::string& name, const SubmoduleWork& work);
+  // Fills in the costs of `s`.
   uint32_t Add(Submodule s);
 
-  // rows x n x k. `bias`: of the product itself, not of a later submodule. In an fp8 job, the
-  // products run in fp8; those of the head never do.
+  // A linear layer of rows x n x k. `bias`: the GEMM adds a bias, not a later submodule. In an fp8
+  // job, all GEMMs except the head's run in fp8.
   LinearWork Linear(const std::string& name, int64_t rows, int64_t n, int64_t k, bool bias);
   // Layers of Transformer Engine that communicate over tensor parallelism; in fp8 they gather fp8.
   LinearWork ColumnLinear(const std::string& name, int64_t rows, int64_t n, int64_t k, bool bias,
                           InputFrom from);
   LinearWork RowLinear(const std::string& name, int64_t rows, int64_t n, int64_t k);
-  // The same two, overlapped with their communication if the job asks for it: the input arrives in
-  // parts of the rows, the output leaves in parts of the columns or of the rows.
+  // The same two, overlapped with their communication if overlap.tensor is set: the input arrives
+  // in parts of the rows, the output leaves in parts of the columns or of the rows.
   LinearWork OverlappedColumnLinear(const std::string& name, int64_t rows, int64_t n, int64_t k,
                                     bool bias, InputFrom from);
   LinearWork OverlappedRowLinear(const std::string& name, int64_t rows, int64_t n, int64_t k,
                                  ScatterForm form);
   LinearWork HeadLinear(const std::string& name, int64_t rows, int64_t n, int64_t k);
-  // `experts` products that share the rows.
+  // `experts` GEMMs that share the rows.
   LinearWork GroupedLinear(const std::string& name, int64_t rows, int64_t n, int64_t k,
                            int64_t experts);
-  TwoWayWork Norm(const std::string& name, int64_t rows, int64_t width);
-  TwoWayWork Activation(const std::string& name, int64_t rows, int64_t width);
-  TwoWayWork Residual(const std::string& name);
+  ForwardBackwardWork Norm(const std::string& name, int64_t rows, int64_t width);
+  ForwardBackwardWork Activation(const std::string& name, int64_t rows, int64_t width);
+  ForwardBackwardWork Residual(const std::string& name);
 
   const TrainingJob& job() const { return job_; }
   const ModelShape& model() const { return job_.model; }
@@ -92,8 +92,8 @@ class SubmoduleMaker {
   uint32_t AddLinear(const std::string& name, DataType type, submodule::Linear linear, Pass pass);
   // `Kind`: submodule::Linear or submodule::GroupedLinear.
   template <typename Kind>
-  LinearWork Products(const std::string& name, DataType type, Kind linear);
-  // One part of the product's columns, or the rows of one rank.
+  LinearWork Gemms(const std::string& name, DataType type, Kind linear);
+  // Splits a GEMM by columns, or by rows with one part per rank.
   PartWork ColumnParts(const std::string& name, submodule::Linear linear, Pass pass);
   PartWork RowParts(const std::string& name, submodule::Linear linear, Pass pass);
   uint32_t Quantise(const std::string& name, int64_t rows, int64_t n, bool without_transpose,

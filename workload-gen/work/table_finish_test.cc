@@ -5,7 +5,7 @@
 namespace drydock {
 namespace {
 
-TEST(TableFinish, UnusedSubmodulesGoAndTheRestIsRenumbered) {
+TEST(TableFinish, DropsUnusedSubmodulesAndRenumbersTheOthers) {
   Workload w;
   for (const char* name : {"a", "b", "c", "d"}) {
     w.submodules.emplace_back();

@@ -62,7 +62,7 @@ CommCall TokenExchange(const TokenRouting& routing, const ParallelLayout& layout
   return call;
 }
 
-double PartsMet(int experts, int per_token, int parts) {
+double MeanPartsNeeded(int experts, int per_token, int parts) {
   // The probability that no expert of a token is in a part: C(E - E/R, k) / C(E, k).
   const int part = experts / parts;
   double none = 1;
@@ -77,15 +77,16 @@ CommCall DeepEpExchange(const TrainingJob& job, const ParallelLayout& layout, in
   const int ranks = layout.expert * layout.expert_tensor;
   const int in_host = std::min(gpus, ranks), hosts = ranks / in_host;
   const ExpertShape& moe = job.model.moe;
-  const auto rows = [&](double parts_met, int parts, int senders) {
-    const double share = static_cast<double>(tokens) * parts_met / parts;
+  const auto rows = [&](double parts_needed, int parts, int senders) {
+    const double share = static_cast<double>(tokens) * parts_needed / parts;
     return static_cast<int64_t>(std::ceil(share * senders)) * width;
   };
   // Expert-tensor ranks hold parts of the same experts, so a token goes to all of them.
-  const int64_t to_rank = rows(PartsMet(moe.experts, moe.per_token, layout.expert), layout.expert,
-                               /*senders=*/hosts);
+  const int64_t to_rank =
+      rows(MeanPartsNeeded(moe.experts, moe.per_token, layout.expert), layout.expert,
+           /*senders=*/hosts);
   const int64_t to_host =
-      hosts > 1 ? rows(PartsMet(moe.experts, moe.per_token, hosts), hosts, 1) : 0;
+      hosts > 1 ? rows(MeanPartsNeeded(moe.experts, moe.per_token, hosts), hosts, 1) : 0;
   CommCall call;
   call.collective = CollectiveType::kAllToAllV;
   call.type = type;

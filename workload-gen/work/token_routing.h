@@ -16,11 +16,11 @@ namespace drydock {
 enum class ExpertLoad : uint8_t { kMean, kBusiest, kOthers };
 
 struct TokenRouting {
-  int64_t tokens = 0;      // n: of this rank
+  int64_t tokens = 0;      // n: tokens of this rank
   int64_t sent = 0;        // copies that it dispatches, also to itself
-  int64_t to_busiest = 0;  // of them, to the busiest rank
+  int64_t to_busiest = 0;  // the part of `sent` for the busiest rank
   int64_t to_each = 0;     // to each other rank of the ep group
-  int64_t received = 0;    // copies for this rank's experts, all expert-tensor ranks' together
+  int64_t received = 0;    // copies for this rank's experts, from all expert-tensor ranks
   bool padded = false;     // every expert gets its full capacity, so ranks exchange no counts
 };
 
@@ -32,13 +32,14 @@ CommCall TokenExchange(const TokenRouting& routing, const ParallelLayout& layout
                        int64_t width, bool back);
 
 // DeepEP's exchange over tp-ep: a token crosses the network once for each host that needs it, to
-// the GPU with the sender's index on that host, which forwards it inside the host. `gpus`: GPUs of
-// a host.
+// the GPU with the sender's index on that host. That GPU forwards the token inside the host.
+// `gpus`: GPUs of a host.
 CommCall DeepEpExchange(const TrainingJob& job, const ParallelLayout& layout, int gpus,
                         int64_t tokens, DataType type, int64_t width);
 
-// The mean number of `parts` equal parts of the experts that a token needs.
-double PartsMet(int experts, int per_token, int parts);
+// Divides the experts into `parts` equal parts. Returns the mean number of parts that hold an
+// expert of a given token.
+double MeanPartsNeeded(int experts, int per_token, int parts);
 
 }  // namespace drydock
 

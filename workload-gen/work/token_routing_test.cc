@@ -22,8 +22,8 @@ TEST(TokenRouting, MeanLoadKeepsTheNumberOfCopies) {
   EXPECT_EQ(routing.received, 128);
 }
 
-// What all ranks receive is what all send.
-TEST(TokenRouting, ABusyRankTakesFromTheOthers) {
+// All ranks together receive as many copies as they send.
+TEST(TokenRouting, ImbalanceKeepsTheNumberOfCopies) {
   const TrainingJob job = Job({"parallel.expert=4", "training.moe_imbalance=2.5"});
   const ParallelLayout layout = TestLayout(job);
   const TokenRouting busy = RouteTokens(job, layout, ExpertLoad::kBusiest);
@@ -43,7 +43,7 @@ TEST(TokenRouting, ABusyRankTakesFromTheOthers) {
   }
 }
 
-TEST(TokenRouting, CapacityCutsTheBusyRank) {
+TEST(TokenRouting, CapacityLimitsTheBusyRank) {
   const TrainingJob job =
       Job({"parallel.expert=4", "training.moe_imbalance=2.5", "training.moe_capacity_factor=1"});
   const TokenRouting routing = RouteTokens(job, TestLayout(job), ExpertLoad::kBusiest);
@@ -52,14 +52,15 @@ TEST(TokenRouting, CapacityCutsTheBusyRank) {
   EXPECT_FALSE(routing.padded);
 }
 
-TEST(TokenRouting, PartsThatATokenMeets) {
-  EXPECT_DOUBLE_EQ(PartsMet(8, 1, 8), 1);
-  EXPECT_DOUBLE_EQ(PartsMet(8, 8, 4), 4);
-  EXPECT_NEAR(PartsMet(8, 2, 4), 4 * (1 - 15.0 / 28), 1e-12);  // C(6, 2) / C(8, 2)
-  EXPECT_NEAR(PartsMet(256, 8, 32), 7.267, 0.001);
+TEST(TokenRouting, MeanPartsThatATokenNeeds) {
+  EXPECT_DOUBLE_EQ(MeanPartsNeeded(8, 1, 8), 1);
+  EXPECT_DOUBLE_EQ(MeanPartsNeeded(8, 8, 4), 4);
+  EXPECT_NEAR(MeanPartsNeeded(8, 2, 4), 4 * (1 - 15.0 / 28), 1e-12);  // C(6, 2) / C(8, 2)
+  EXPECT_NEAR(MeanPartsNeeded(256, 8, 32), 7.267, 0.001);
 }
 
-// Two hosts of four: a token crosses once, to the sender's place there, and is handed on.
+// Two hosts of four GPUs: a token crosses the network once, to the GPU with the sender's index,
+// which forwards it.
 TEST(TokenRouting, DeepEpCrossesTheNetworkOnceAHost) {
   const TrainingJob job = Job({"parallel.expert=8", "training.moe_dispatcher=flex",
                                "model.experts=8", "model.experts_per_token=8"});

@@ -1,4 +1,4 @@
-// The programs of a workload as the deadlock check walks them, one per rank class: the followers of
+// The programs of a workload as graphs for the deadlock check, one per rank class: the followers of
 // each op, and the number of its call.
 #ifndef DRYDOCK_CORE_MODEL_CALLS_CALL_GRAPH_H_
 #define DRYDOCK_CORE_MODEL_CALLS_CALL_GRAPH_H_

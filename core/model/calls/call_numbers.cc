@@ -8,7 +8,7 @@ namespace drydock {
 
 namespace {
 
-// No message has the root -1. Equal calls have one index.
+// The name of a group of messages differs from that of a message, as no message has the root -1.
 MessageName NameOf(const Op& op, const CommCall& call) {
   if (IsPointToPoint(op)) return {op.tag, call.root, call.peer};
   return {op.tag, -1, static_cast<int>(op.work)};

@@ -1,6 +1,6 @@
-// The number of an op's call in its communicator, equal on every member. Collectives count up.
-// Sends and receives are numbered by tag, sender and receiver, groups of messages by their call;
-// repeated names are numbered by occurrence.
+// The number of an op's call in its communicator, equal on every member. Collectives are numbered
+// in program order. Sends and receives are identified by tag, sender and receiver, groups of
+// messages by their tag and call; calls with one such name are numbered by occurrence.
 #ifndef DRYDOCK_CORE_MODEL_CALLS_CALL_NUMBERS_H_
 #define DRYDOCK_CORE_MODEL_CALLS_CALL_NUMBERS_H_
 
@@ -22,7 +22,7 @@ inline bool IsPointToPoint(const Op& op) {
 // tag, -1, index of the call.
 using MessageName = std::tuple<int32_t, int, int>;
 
-// Returns the distinct names of all programs' messages, sorted; an index stands for a name.
+// Returns the distinct names of all programs' messages, sorted.
 std::vector<MessageName> SortedNames(const Workload& workload);
 
 // Numbers the communication ops of one rank. REQUIRES: calls of Next in program order.

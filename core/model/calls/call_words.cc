@@ -52,7 +52,7 @@ Result<Enum> Parse(const char* what, const std::string& word, const std::vector<
 
 Result<CollectiveType> ParseCollective(const std::string& word) {
   std::vector<std::string> names = CollectiveTypeNames();
-  names.pop_back();  // kGrouped cannot be typed
+  names.pop_back();  // users cannot name kGrouped
   return Parse<CollectiveType>("collective", word, names, kCollectives);
 }
 

@@ -1,6 +1,5 @@
 // Words for communication calls on command lines: Drydock's names and those of nccl.h and
-// nccl-tests
-// ("all_reduce", "ncclAllReduce", "alltoall", "half", "64M").
+// nccl-tests ("all_reduce", "ncclAllReduce", "alltoall", "half", "64M").
 // Errors list the valid names and suggest the nearest.
 #ifndef DRYDOCK_CORE_MODEL_CALLS_CALL_WORDS_H_
 #define DRYDOCK_CORE_MODEL_CALLS_CALL_WORDS_H_

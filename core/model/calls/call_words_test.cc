@@ -5,7 +5,7 @@
 namespace drydock {
 namespace {
 
-TEST(CallWordsTest, OurNamesAndOthers) {
+TEST(CallWordsTest, AcceptsNamesOfDrydockAndNccl) {
   for (const char* word :
        {"all-reduce", "all_reduce", "allreduce", "ncclAllReduce", "ALL_REDUCE"}) {
     EXPECT_EQ(*ParseCollective(word), CollectiveType::kAllReduce) << word;
@@ -16,7 +16,7 @@ TEST(CallWordsTest, OurNamesAndOthers) {
   EXPECT_EQ(*ParseReduceOp("average"), ReduceOp::kAverage);
 }
 
-TEST(CallWordsTest, UnknownNames) {
+TEST(CallWordsTest, RefusesUnknownNames) {
   EXPECT_EQ(ParseCollective("all_reduse").error().message().substr(0, 73),
             "there is no collective 'all_reduse'; did you mean 'all-reduce'?; valid va");
   EXPECT_EQ(ParseReduceOp("summ").error().message().substr(0, 70),
@@ -29,7 +29,7 @@ TEST(CallWordsTest, NamesOfNcclTests) {
   EXPECT_EQ(NcclTestsName(DataType::kInt8), "int8");
 }
 
-TEST(CallWordsTest, Sizes) {
+TEST(CallWordsTest, ParsesSizesAsNcclTestsDoes) {
   EXPECT_EQ(ParseCallSize("8")->count(), 8);
   EXPECT_EQ(ParseCallSize("64M")->count(), 64 << 20);
   EXPECT_EQ(ParseCallSize("8g")->count(), int64_t{8} << 30);

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kIdle = 0, kCalling = 1;  // the two classes of ranks
 
-// Makes the calls in order, `times` times.
+// Returns a program that makes the calls in order, `times` times.
 Program ProgramOfCalls(size_t calls, size_t times = 1) {
   Program program;
   program.dependency_begin.assign(calls * times + 1, 0);

@@ -15,11 +15,12 @@ namespace drydock {
 Workload WorkloadOfCalls(const Topology& topology, std::vector<Group> groups,
                          std::vector<CommCall> calls);
 
-// One call of such a workload and its plans; `workload` and `plan` have nothing else.
+// A workload of one call in all its groups, and the plans of the call.
 struct CallAlone {
   Workload workload;
   FlowPlan plan;
 };
+// Returns one call of such a workload by itself.
 CallAlone TakeCall(const Workload& workload, const FlowPlan& plan, uint32_t call);
 // Makes every member repeat the call `times` times, back to back. REQUIRES: `times` > 0.
 void Repeat(int times, CallAlone* alone);

@@ -34,7 +34,7 @@ std::vector<int64_t> OffsetsOfParts(const CommCall& grouped) {
   return offsets;
 }
 
-bool IsShift(const CommCall& call) {
+bool IsCyclicShift(const CommCall& call) {
   if (call.collective != CollectiveType::kGrouped) return false;
   const int members = call.group_size;
   if (static_cast<int>(call.parts.size()) != members) return false;
@@ -54,7 +54,7 @@ bool InvolvesSubset(const CommCall& call) {
   if (call.collective != CollectiveType::kGrouped) {
     return call.collective == CollectiveType::kSendRecv;
   }
-  if (IsShift(call)) return false;
+  if (IsCyclicShift(call)) return false;
   return std::all_of(call.parts.begin(), call.parts.end(), InvolvesSubset);
 }
 

@@ -18,11 +18,11 @@ std::vector<int64_t> OffsetsOfParts(const CommCall& grouped);
 
 // Returns true if the call is a set of cyclic shifts: each member m sends equal sizes to the
 // members m + k for the same k's. Such a call counts as a collective: every member waits for all.
-bool IsShift(const CommCall& call);
+bool IsCyclicShift(const CommCall& call);
 
-// Returns true if members have different parts in the call, or none: messages, and groups of
-// messages alone that are not cyclic shifts. The names of such calls, not the count of earlier
-// collectives, identify them (call_numbers.h).
+// Returns true if some members may have no part in the call: if it is a message, or a group of
+// messages only that is not a cyclic shift. Such a call is identified by its name, not by the
+// number of earlier collectives (call_numbers.h).
 bool InvolvesSubset(const CommCall& call);
 
 // Returns true if the member makes the call.

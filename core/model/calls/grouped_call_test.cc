@@ -29,7 +29,7 @@ TEST(GroupedCallTest, BuffersOfThePartsFollowEachOther) {
   EXPECT_EQ(KindText(grouped), "all-reduce x2, send-recv");
 }
 
-TEST(GroupedCallTest, BuffersNcclKnowsAreNamed) {
+TEST(GroupedCallTest, TextNamesRegisteredBuffers) {
   CommCall registered = Call(CollectiveType::kAllReduce, 1);
   EXPECT_EQ(BuffersText(registered), "");
   registered.buffers = BufferKind::kRegistered;
@@ -39,7 +39,7 @@ TEST(GroupedCallTest, BuffersNcclKnowsAreNamed) {
             ", some registered buffers");
 }
 
-TEST(GroupedCallTest, ACollectiveNeedsEverybodyMessagesTheirEnds) {
+TEST(GroupedCallTest, CollectivesInvolveAllMembersAndMessagesTwo) {
   EXPECT_EQ(ParticipantsOf(Call(CollectiveType::kAllToAllV, 1)), 4);
   EXPECT_EQ(ParticipantsOf(Message(2, 3, 1)), 2);
   const CommCall messages = MakeGrouped({Message(0, 1, 1), Message(1, 3, 1)});
@@ -53,7 +53,7 @@ TEST(GroupedCallTest, ACollectiveNeedsEverybodyMessagesTheirEnds) {
 }
 
 // Each member sends equal sizes to the members at the same distances: a cyclic shift.
-TEST(GroupedCallTest, AShiftNeedsEverybody) {
+TEST(GroupedCallTest, ACyclicShiftInvolvesAllMembers) {
   const auto shift = [](int hop, int odd_one_out) {
     std::vector<CommCall> messages;
     for (int member = 0; member < 4; ++member) {
@@ -68,16 +68,16 @@ TEST(GroupedCallTest, AShiftNeedsEverybody) {
     return MakeGrouped(messages);
   };
   for (const int hop : {1, 2, 3}) {
-    EXPECT_TRUE(IsShift(shift(hop, -1))) << hop;
+    EXPECT_TRUE(IsCyclicShift(shift(hop, -1))) << hop;
     EXPECT_FALSE(InvolvesSubset(shift(hop, -1))) << hop;
     EXPECT_EQ(ParticipantsOf(shift(hop, -1)), 4) << hop;
   }
-  EXPECT_FALSE(IsShift(shift(0, -1))) << "to themselves";
-  EXPECT_FALSE(IsShift(shift(1, 2)));
+  EXPECT_FALSE(IsCyclicShift(shift(0, -1))) << "to themselves";
+  EXPECT_FALSE(IsCyclicShift(shift(1, 2)));
   EXPECT_TRUE(InvolvesSubset(shift(1, 2)));
   CommCall shorter = shift(1, -1);
   shorter.parts.pop_back();
-  EXPECT_FALSE(IsShift(shorter)) << "the last member sends nothing";
+  EXPECT_FALSE(IsCyclicShift(shorter)) << "the last member sends nothing";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The works of a plan in messages. Most plans have one work, those of grouped calls several.
+// Describes the works of a plan as text. Most plans have one work, those of grouped calls several.
 #ifndef DRYDOCK_CORE_MODEL_CALLS_PLAN_WORKS_H_
 #define DRYDOCK_CORE_MODEL_CALLS_PLAN_WORKS_H_
 

@@ -5,7 +5,7 @@
 namespace drydock {
 namespace {
 
-TEST(PlanWorksTest, LikeWorksInARowAreOneKind) {
+TEST(PlanWorksTest, ConsecutiveEqualWorksAreOneKind) {
   Plan plan;
   plan.works = {{Algorithm::kRing, Protocol::kLl, 1},
                 {Algorithm::kRing, Protocol::kLl, 4},

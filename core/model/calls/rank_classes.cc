@@ -13,8 +13,8 @@ namespace {
 
 class Refinement {
  public:
-  Refinement(const Workload& workload, const std::vector<bool>& positions_count)
-      : w_(workload), positions_count_(positions_count), partition_(workload.class_of_rank) {
+  Refinement(const Workload& workload, const std::vector<bool>& positions_matter)
+      : w_(workload), positions_matter_(positions_matter), partition_(workload.class_of_rank) {
     for (const Program& program : w_.programs) {
       std::set<int> roles;
       for (const Op& op : program.ops) {
@@ -46,8 +46,8 @@ class Refinement {
   int GroupOf(int rank, int role) const {
     return w_.group_of_rank[static_cast<size_t>(role)][static_cast<size_t>(rank)];
   }
-  bool Positions(size_t group) const {
-    return w_.groups[group].ranks.size() == 2 || positions_count_[group];
+  bool PositionsMatter(size_t group) const {
+    return w_.groups[group].ranks.size() == 2 || positions_matter_[group];
   }
 
   MemberClass MemberClassOf(int rank, int group, int position) const {
@@ -56,7 +56,7 @@ class Refinement {
     for (const int role : Roles(rank)) {
       if (GroupOf(rank, role) == group) member.roles.push_back(role);
     }
-    if (Positions(static_cast<size_t>(group))) member.position = position;
+    if (PositionsMatter(static_cast<size_t>(group))) member.position = position;
     return member;
   }
 
@@ -79,8 +79,8 @@ class Refinement {
     }
   }
 
-  // What distinguishes the rank: which of its roles share a group, the classes of the groups, and
-  // its positions in them.
+  // Appends what distinguishes the rank: which of its roles share a group, the classes of the
+  // groups, and its positions in them.
   void AppendGroups(int rank, Signature* signature) const {
     std::map<int, int> first_role;  // by group
     for (const int role : Roles(rank)) {
@@ -88,7 +88,7 @@ class Refinement {
       signature->push_back(first_role.emplace(group, role).first->second);
       if (group < 0) continue;
       signature->push_back(class_of_group_[static_cast<size_t>(group)]);
-      if (Positions(static_cast<size_t>(group))) signature->push_back(Position(rank, group));
+      if (PositionsMatter(static_cast<size_t>(group))) signature->push_back(Position(rank, group));
     }
   }
 
@@ -124,7 +124,7 @@ class Refinement {
   }
 
   const Workload& w_;
-  const std::vector<bool>& positions_count_;
+  const std::vector<bool>& positions_matter_;
   PartitionRefinement<> partition_;  // of the ranks
   std::vector<std::vector<int>> roles_of_program_;
   std::vector<bool> used_;  // by group
@@ -152,8 +152,8 @@ std::vector<bool> GroupsWithMessages(const Workload& workload) {
   return with;
 }
 
-RankClasses FindRankClasses(const Workload& workload, const std::vector<bool>& positions_count) {
-  return Refinement(workload, positions_count).Run();
+RankClasses FindRankClasses(const Workload& workload, const std::vector<bool>& positions_matter) {
+  return Refinement(workload, positions_matter).Run();
 }
 
 }  // namespace drydock

@@ -1,10 +1,10 @@
 // Equivalence classes of ranks: ranks of one class run the same program, and the groups that it
-// uses have members of the same classes. They reach the same ops, so that a check looks at one rank
-// of each class instead of at every rank.
+// uses have members of the same classes. Ranks of one class reach the same ops, so a check looks at
+// one rank of each class instead of at every rank.
 //
-// Found by partition refinement, which begins with "runs the same program" and splits classes by
-// the classes that they meet in their groups. The ranks of a 1024-GPU run fall into a few dozen
-// classes.
+// Partition refinement finds the classes. It begins with the ranks that run the same program and
+// splits classes by the classes of the members in their groups. The ranks of a 1024-GPU run fall
+// into a few dozen classes.
 #ifndef DRYDOCK_CORE_MODEL_CALLS_RANK_CLASSES_H_
 #define DRYDOCK_CORE_MODEL_CALLS_RANK_CLASSES_H_
 
@@ -17,8 +17,8 @@ namespace drydock {
 // What distinguishes a member of a group from the other members.
 struct MemberClass {
   int rank_class = 0;
-  std::vector<int> roles;  // sorted: those by which the rank's program uses the group
-  int position = -1;       // in groups whose positions count; else -1
+  std::vector<int> roles;  // by which the rank's program uses the group; sorted
+  int position = -1;       // in groups whose positions matter; else -1
   auto operator<=>(const MemberClass&) const = default;
 };
 
@@ -35,13 +35,13 @@ struct RankClasses {
   std::vector<std::vector<int>> member_class_of;  // [class][role]: into GroupClass::members, or -1
 };
 
-// Returns the groups in which some program makes calls that involve a subset of the members. The
-// positions of their members count at least.
+// Returns, by group, whether some program makes calls in it that involve a subset of the members.
+// In these groups positions matter.
 std::vector<bool> GroupsWithMessages(const Workload& workload);
 
-// `positions_count`, by group: members wait for one another depending on their positions, as in the
-// chain of a broadcast, or as sender and receiver. In groups of two, positions always count.
-RankClasses FindRankClasses(const Workload& workload, const std::vector<bool>& positions_count);
+// `positions_matter`, by group: members wait for one another depending on their positions, as in
+// the chain of a broadcast, or as sender and receiver. In groups of two, positions always matter.
+RankClasses FindRankClasses(const Workload& workload, const std::vector<bool>& positions_matter);
 
 }  // namespace drydock
 

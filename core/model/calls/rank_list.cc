@@ -23,8 +23,7 @@ Result<Range> ParseRange(std::string_view piece, std::string_view text) {
              !ScanNumbers(piece, {"", "-", ":"}, {&r.first, &r.last, &r.stride})) {
     return Error(
         fmt::format("'{}' is not a list of ranks: '{}' is neither a rank, as in '5', nor a range, "
-                    "as in '0-15' or "
-                    "'0-63:8'",
+                    "as in '0-15' or '0-63:8'",
                     text, piece));
   }
   if (r.last < r.first) {
@@ -36,7 +35,7 @@ Result<Range> ParseRange(std::string_view piece, std::string_view text) {
   return r;
 }
 
-// Returns how many ranks from `begin` on have equal distances.
+// Returns the number of ranks, from `begin` on, that one range can describe.
 size_t RunFrom(const std::vector<int>& ranks, size_t begin) {
   size_t end = begin + 1;
   if (end == ranks.size() || ranks[end] <= ranks[begin]) return 1;

@@ -18,8 +18,7 @@ Result<std::vector<int>> ParseRanks(std::string_view text);
 Status CheckRanks(const std::vector<int>& ranks, int rank_count);
 
 // Returns the shortest text: "0-15", "0-56:8", "0-3, 8-11". Lists of more than `pieces` ranges end
-// in
-// "...".
+// in "...".
 std::string RanksText(const std::vector<int>& ranks, size_t pieces = 4);
 
 // Returns the first ranks, to name a group: "0, 8, 16, 24, ...".

@@ -9,14 +9,14 @@ namespace {
 
 using ::testing::ElementsAre;
 
-TEST(RankListTest, EveryWayToWriteThem) {
+TEST(RankListTest, ParsesEveryForm) {
   EXPECT_THAT(*ParseRanks("5"), ElementsAre(5));
   EXPECT_THAT(*ParseRanks("0-3"), ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(*ParseRanks("0-63:24"), ElementsAre(0, 24, 48));
   EXPECT_THAT(*ParseRanks("8,0,2-3"), ElementsAre(8, 0, 2, 3)) << "the order is kept";
 }
 
-TEST(RankListTest, MistakesAreQuoted) {
+TEST(RankListTest, ErrorsQuoteTheText) {
   const auto message = [](const char* text) { return ParseRanks(text).error().message(); };
   const std::string how = " is neither a rank, as in '5', nor a range, as in '0-15' or '0-63:8'";
   EXPECT_EQ(message(""), "'' is not a list of ranks: ''" + how);

@@ -11,7 +11,7 @@
 namespace drydock {
 
 // A member's part in a reduction: the pieces that it sends and receives. A member takes part in
-// every piece: for pieces it does not send, it signals free room.
+// every piece: for a piece that it does not send, it signals that it has room to receive.
 struct ReductionEnd {
   struct Pieces {
     int64_t begin = 0, end = 0;
@@ -24,7 +24,7 @@ struct ReductionEnd {
 };
 
 struct PlanReduction {
-  std::vector<ReductionEnd> ends;  // by order of connections
+  std::vector<ReductionEnd> ends;  // in the order of connections
   int64_t pieces = 0;
   int slots = 1;  // pieces that each end's buffers hold
 };

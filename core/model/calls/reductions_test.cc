@@ -38,7 +38,7 @@ Plan Parts(bool gathers) {
   return plan;
 }
 
-TEST(ReductionsTest, SaysWhoSendsAndReceivesWhat) {
+TEST(ReductionsTest, ListsThePiecesOfEachMember) {
   for (const bool gathers : {true, false}) {
     const std::vector<PlanReduction> reductions = ReductionsOf(Parts(gathers));
     ASSERT_EQ(reductions.size(), 1u);
@@ -56,13 +56,13 @@ TEST(ReductionsTest, SaysWhoSendsAndReceivesWhat) {
   }
 }
 
-TEST(ReductionsTest, APieceThatNobodySendsIsNoticed) {
+TEST(ReductionsTest, IsNotWholeIfNoMemberSendsAPiece) {
   Plan plan = Parts(true);
   plan.connections[2].first = 1;  // pieces 1 and 2 of member 1; no member sends the last
   EXPECT_FALSE(IsWhole(ReductionsOf(plan)[0]));
 }
 
-TEST(ReductionsTest, WhoNeitherSendsNorReceivesAPieceIsNoticed) {
+TEST(ReductionsTest, IsNotWholeIfAMemberHasNoPartInAPiece) {
   Plan plan = Parts(false);
   plan.connections[2].first = 1;  // member 1 has no part in piece 0
   EXPECT_FALSE(IsWhole(ReductionsOf(plan)[0]));

@@ -22,7 +22,7 @@ TEST(SlicesTest, AChunkIsCutEvenly) {
   EXPECT_EQ(SliceCount(SimpleRing(), 300000), 2);
 }
 
-TEST(SlicesTest, LittleIsNotCut) {
+TEST(SlicesTest, SmallChunksAreNotCut) {
   EXPECT_EQ(SliceBytes(SimpleRing(), 40000), 32768);
   EXPECT_EQ(SliceCount(SimpleRing(), 40000), 2);
   EXPECT_EQ(SliceCount(SimpleRing(), 32768), 1);
@@ -44,7 +44,7 @@ TEST(SlicesTest, SlicesMayHaveAFixedSize) {
   EXPECT_EQ(SliceCount(work, 999), 1);
 }
 
-TEST(SlicesTest, FlagsTakeTheirPlaceOnTheWire) {
+TEST(SlicesTest, FlagsAddBytesOnTheWire) {
   EXPECT_EQ(WireBytes(Protocol::kSimple, 1001), 1001);
   EXPECT_EQ(WireBytes(Protocol::kLl, 8), 16);
   EXPECT_EQ(WireBytes(Protocol::kLl, 9), 32);

@@ -23,7 +23,7 @@ std::vector<Primitive> Walk(const Plan& plan, const ChannelProgram& program) {
   return out;
 }
 
-// The definition in the header, written out.
+// The definition of a step in flow_plan.h, written as loops.
 std::vector<Primitive> Listed(const Plan& plan, const ChannelProgram& program) {
   std::vector<Primitive> out;
   const Pattern& pattern = plan.patterns[program.pattern];
@@ -82,7 +82,7 @@ Plan RandomPlan(std::mt19937* random) {
   return plan;
 }
 
-TEST(StepCursorTest, WalksWhatThePatternSays) {
+TEST(StepCursorTest, WalksThePrimitivesOfThePattern) {
   std::mt19937 random(1);
   for (int i = 0; i < 5000; ++i) {
     const Plan plan = RandomPlan(&random);
@@ -90,7 +90,7 @@ TEST(StepCursorTest, WalksWhatThePatternSays) {
   }
 }
 
-TEST(StepCursorTest, CountsWhatItWalks) {
+TEST(StepCursorTest, CountsThePrimitivesThatItWalks) {
   std::mt19937 random(2);
   for (int i = 0; i < 5000; ++i) {
     const Plan plan = RandomPlan(&random);

@@ -30,8 +30,8 @@ struct CallWaits {
 // A call that some members have begun.
 struct Pending {
   std::vector<uint32_t> op_of_member;  // kNone: has not begun
-  uint32_t here = 0;
-  std::vector<bool> ended;  // by member class
+  uint32_t begun = 0;                  // number of members
+  std::vector<bool> ended;             // by member class
 };
 
 // Sends of one member to another whose receives have not begun.
@@ -42,7 +42,7 @@ struct Outbox {
 
 // Returns true if all participants of a call wait for one another.
 bool WaitsForAllMembers(const WaitSets& sets, const CommCall& call) {
-  return sets.all_members || call.collective == CollectiveType::kSendRecv || IsShift(call);
+  return sets.all_members || call.collective == CollectiveType::kSendRecv || IsCyclicShift(call);
 }
 
 class Simulation {
@@ -68,7 +68,7 @@ class Simulation {
     }
   }
 
-  // Returns false if an op never ends; states() has it.
+  // Returns false if an op never ends; States() shows which.
   bool Run() {
     for (uint32_t c = 0; c < programs_.size(); ++c) {
       for (uint32_t op = 0; op < programs_[c].program->ops.size(); ++op) {
@@ -126,7 +126,7 @@ class Simulation {
       pending.ended.assign(GroupClassOf(group_class).members.size(), false);
     }
     pending.op_of_member[member] = index;
-    ++pending.here;
+    ++pending.begun;
     if (IsPointToPoint(op)) {
       Message(group_class, number, op);
     } else {
@@ -154,7 +154,7 @@ class Simulation {
     auto& calls = pending_[static_cast<size_t>(group_class)];
     Pending& pending = calls[number];
     const CallWaits& waits = WaitsOf(call, group_class);
-    const bool all = pending.here == waits.participants;
+    const bool all = pending.begun == waits.participants;
     if (waits.all_members && !all) return;
     for (size_t member = 0; member < pending.op_of_member.size(); ++member) {
       if (pending.op_of_member[member] == kNone) continue;
@@ -175,17 +175,17 @@ class Simulation {
     const Pair ends = {MemberAt(group_class, call.root), MemberAt(group_class, call.peer)};
     Outbox& outbox = outboxes_[static_cast<size_t>(group_class)][ends];
     const CallWaits& waits = WaitsOf(op.work, group_class);
-    if (pending.here == 2) {
+    if (pending.begun == 2) {
       EndMember(group_class, &pending, ends.first);
       EndMember(group_class, &pending, ends.second);
       calls.erase(number);
       const auto sent = std::find_if(outbox.waiting.begin(), outbox.waiting.end(),
                                      [&](const auto& entry) { return entry.first == number; });
       if (sent != outbox.waiting.end()) outbox.waiting.erase(sent);
-      EndThoseThatFit(group_class, ends, waits.slots);
+      EndSendsThatFit(group_class, ends, waits.slots);
     } else if (op.kind == OpKind::kSend) {
       outbox.waiting.emplace_back(number, waits.slices);
-      EndThoseThatFit(group_class, ends, waits.slots);
+      EndSendsThatFit(group_class, ends, waits.slots);
     }
   }
 
@@ -199,8 +199,8 @@ class Simulation {
     return static_cast<size_t>(found - members.begin());
   }
 
-  // The first sends in flight, up to the size of the buffer, have left their GPU.
-  void EndThoseThatFit(int group_class, const Pair& ends, int64_t slots) {
+  // Ends the first sends in flight that together fit into the buffer: their data has left the GPU.
+  void EndSendsThatFit(int group_class, const Pair& ends, int64_t slots) {
     int64_t slices = 0;
     for (const auto& [number, own] : outboxes_[static_cast<size_t>(group_class)][ends].waiting) {
       slices += own;
@@ -254,21 +254,22 @@ class Simulation {
   std::deque<std::pair<uint32_t, uint32_t>> ready_;  // class, op
 };
 
-// Groups in which a member's waits depend on its position: chains, and calls of a subset of the
-// members.
-std::vector<bool> PositionsCount(const Workload& workload, const FlowPlan& plan,
-                                 const std::vector<WaitSets>& waits) {
-  std::vector<bool> count = GroupsWithMessages(workload);
+// Returns, by group, whether a member's waits depend on its position, as in chains and in calls of
+// a subset of the members.
+std::vector<bool> PositionsMatter(const Workload& workload, const FlowPlan& plan,
+                                  const std::vector<WaitSets>& waits) {
+  std::vector<bool> matter = GroupsWithMessages(workload);
   for (const FlowPlan::Assignment& use : plan.assignments) {
-    if (!waits[use.plan].all_members && !IsShift(workload.calls[use.call])) count[use.group] = true;
+    if (waits[use.plan].all_members || IsCyclicShift(workload.calls[use.call])) continue;
+    matter[use.group] = true;
   }
-  return count;
+  return matter;
 }
 
 Status Check(const Workload& workload, const FlowPlan& plan, UnplannedSends sends) {
   std::vector<WaitSets> waits;
   for (const Plan& p : plan.plans) waits.push_back(WaitSetsOf(p));
-  const RankClasses classes = FindRankClasses(workload, PositionsCount(workload, plan, waits));
+  const RankClasses classes = FindRankClasses(workload, PositionsMatter(workload, plan, waits));
   ASSIGN_OR_RETURN(std::vector<ClassProgram> programs, MakeClassPrograms(workload, classes));
   RETURN_IF_ERROR(CheckCallsMatch(workload, classes, programs));
   Simulation simulation(workload, classes, std::move(programs), waits, plan, sends);

@@ -33,7 +33,7 @@ class Chain {
       if (!added) {
         links.erase(links.begin(), links.begin() + static_cast<std::ptrdiff_t>(entry->second));
         return Error(
-            "the communication cannot finish: these calls wait for each other in a circle" +
+            "the communication cannot finish: these calls wait for each other in a cycle" +
             Text(links));
       }
       at.waits_for = MissingMember(at);
@@ -193,10 +193,9 @@ Status CheckCallsMatch(const Workload& workload, const RankClasses& classes,
               .work;
       if (other == op.work || workload.calls[other] == workload.calls[op.work]) continue;
       return Error(
-          fmt::format("the members of a group do not make the same calls: rank {} in op {} {}, "
-                      "where rank {} in "
-                      "op {} {} (role '{}')",
-                      first.rank, first.op, NameOf(workload.calls[other]), rank, i,
+          fmt::format("the members of a group do not make the same calls: op {} of rank {} is {}, "
+                      "but op {} of rank {} is {} (role '{}')",
+                      first.op, first.rank, NameOf(workload.calls[other]), i, rank,
                       NameOf(workload.calls[op.work]), workload.roles[op.role].name));
     }
   }

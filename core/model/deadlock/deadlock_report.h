@@ -15,15 +15,16 @@ namespace drydock {
 
 enum class OpState : uint8_t { kWaiting, kBegun, kEnded };
 
-// Returns true if, in this call of this group, `member` waits for `other` (both by position).
+// Returns true if, in this call of this group, the member at position `member` waits for the member
+// at position `other`.
 using AwaitedMember = std::function<bool(uint32_t call, uint32_t group, int member, int other)>;
 
 // Returns an error if members of a communicator have different n-th calls.
 Status CheckCallsMatch(const Workload& workload, const RankClasses& classes,
                        const std::vector<ClassProgram>& programs);
 
-// Returns the cycle of a run that stopped in these states ([class][op]), or the end of the chain of
-// waiting ranks. REQUIRES: an op has not ended.
+// Returns the cycle of waiting ranks in a run that stopped in these states ([class][op]), or the
+// chain of ranks up to one that never makes the call. REQUIRES: an op has not ended.
 Error DeadlockError(const Workload& workload, const RankClasses& classes,
                     const std::vector<ClassProgram>& programs,
                     const std::vector<std::vector<OpState>>& states, const AwaitedMember& awaits);

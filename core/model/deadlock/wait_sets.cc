@@ -44,8 +44,8 @@ std::vector<uint16_t> WorksOf(const Plan& plan) {
   return works;
 }
 
-// A sum arrives after all members have sent their part or signaled free room: each member waits for
-// all, through the first.
+// A sum arrives after all members have sent their part or signaled free room, so each member waits
+// for all others. Edges to and from the first member are enough, because waits are transitive.
 void WaitForSums(const PlanReduction& reduction, Graph* graph) {
   if (reduction.ends.empty()) return;
   const int first = reduction.ends.front().member;

@@ -33,11 +33,11 @@ Plan SumInTheSwitches(uint16_t members) {
   return plan;
 }
 
-TEST(WaitSetsTest, WhoTakesASumWaitsForAllOfIt) {
+TEST(WaitSetsTest, AReceiverOfASumWaitsForAllMembers) {
   EXPECT_TRUE(WaitSetsOf(SumInTheSwitches(3)).all_members);
 }
 
-TEST(WaitSetsTest, SumsApartDoNotWaitForEachOther) {
+TEST(WaitSetsTest, SeparateSumsDoNotWaitForEachOther) {
   Plan plan = SumInTheSwitches(4);
   for (size_t c = 4; c < 8; ++c) plan.connections[c].reduction = 1;
   const WaitSets sets = WaitSetsOf(plan);

@@ -13,7 +13,8 @@
 namespace drydock {
 namespace {
 
-// `text` from `least` to `most`, read as NCCL reads its parameters (strtoll, any base).
+// Returns `text` as a number from `least` to `most`, parsed as NCCL parses its parameters (strtoll,
+// any base).
 Result<uint32_t> ReadSetting(const std::string& name, const std::string& text, int64_t least,
                              int64_t most) {
   char* end = nullptr;

@@ -25,17 +25,15 @@ struct MessagePart {
   uint32_t queue_pair = 0;  // of the connection
 };
 
-// The parts of message `number` of a connection, as NCCL's net_ib cuts it (2.29, p2p.cc,
-// ncclIbMultiSend): message i goes over queue pair i modulo their number. With split_data it goes
-// in parts over all queue pairs, from that one on, each of ceil(size / number) bytes rounded up to
-// 128. NCCL sends empty parts as well; here an empty part has one byte.
+// Returns the parts of message `number` of a connection, as NCCL's net_ib divides it (2.29, p2p.cc,
+// ncclIbMultiSend). Of n queue pairs, message i goes over queue pair i mod n. With split_data it
+// goes in n parts over all queue pairs, beginning with queue pair i mod n. Each part has
+// ceil(size / n) bytes, rounded up to 128. NCCL sends empty parts as well; here an empty part has
+// one byte.
 std::vector<MessagePart> SplitMessage(int64_t bytes, uint64_t number, const ConnectionShape& shape);
 
-// Returns the name by which routers know queue pair `number` of a connection; `flow` for the first.
+// Returns the name of queue pair `number` of a connection for routing; `flow` for the first.
 uint32_t FlowOfQueuePair(uint32_t flow, uint32_t number);
-
-// The default of RdmaTransport::WindowBdp (docs/explanation/packet-network.md).
-constexpr double kWindowBdp = 2;
 
 // Returns how many packets a queue pair may have in flight: a number of bandwidth-delay products of
 // its idle path, plus the packets that one acknowledgement covers. `round_trip` is the round-trip

@@ -1,6 +1,7 @@
 // A network as ASTRA-sim describes it: NPUs on a grid in which each dimension is a ring, a switch
-// or a full mesh with its own bandwidth and latency; rings in several dimensions are a torus. Also
-// how its system layer makes messages of a collective. Plain data; immutable once built.
+// or a full mesh with its own bandwidth and latency; rings in several dimensions are a torus.
+// CollectiveSystem describes how ASTRA-sim's system layer divides a collective into messages. Plain
+// data; immutable once built.
 #ifndef DRYDOCK_CORE_MODEL_FABRIC_DIMENSION_NETWORK_H_
 #define DRYDOCK_CORE_MODEL_FABRIC_DIMENSION_NETWORK_H_
 
@@ -54,8 +55,8 @@ struct DimensionRule {
   bool over_all = false;  // "oneRing" etc.: one phase over all NPUs, not one per dimension
 };
 
-// Which collective's chunks go first if several wait: those of the last call, of the first call, or
-// by the priority of the calls.
+// Which chunks go first if several collectives wait: those of the last call, those of the first
+// call, or those of the call with the highest priority.
 enum class ChunkOrder : uint8_t { kLifo, kFifo, kExplicit };
 
 struct CollectiveSystem {

@@ -26,7 +26,7 @@ class SetStore {
  public:
   SetStore(std::vector<uint16_t>& ports) : ports_(ports) {}
 
-  // Returns the position of `set` in the ports.
+  // Returns the index of the first port of `set` in the ports; appends the set if it is new.
   uint32_t Find(const std::vector<uint16_t>& set) {
     const auto [it, added] = known_.emplace(set, ports_.size());
     if (added) {
@@ -78,7 +78,7 @@ void FabricMap::AddDirections(const Topology& topology) {
     there.to_nic = nic(link.b);
     there.delay = link.delay.ps() + latency(link.b);
     there.SetRate(rate);
-    there.made = rate;
+    there.full_rate = rate;
     FabricDirection back = there;
     std::swap(back.from_node, back.to_node);
     std::swap(back.from_port, back.to_port);
@@ -254,12 +254,12 @@ FabricMap::PathTime FabricMap::MeasurePath(AccessPair ends, uint32_t path,
   }
   PathTime measured{0, 0, 0};
   uint32_t link = ends.first;
-  int64_t begin = 0;  // at the current link: the first bits that can continue
-  int64_t whole = 0;  // and the last
+  int64_t begin = 0;  // when the current link can begin to send the frame
+  int64_t whole = 0;  // when the last bits of the frame have arrived at the current link
   for (;;) {
     const FabricDirection& direction = directions_[link];
     const auto occupancy = [&direction](int64_t bytes) {
-      return direction.made.TimeFor(Bytes(bytes)).ps();
+      return direction.full_rate.TimeFor(Bytes(bytes)).ps();
     };
     const int64_t all = occupancy(wire_bytes);
     const int64_t end = std::max(begin + all, whole);

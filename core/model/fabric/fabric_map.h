@@ -1,5 +1,5 @@
 // The fabric as a graph: where every cable leads, which ports are on a shortest path to a
-// destination, and which of them a flow takes. The packet and the fluid network share it.
+// destination, and which of these ports a flow takes. The packet and the fluid network share it.
 //
 // Link 2c is cable c of the Topology from its end a to its end b, 2c + 1 the reverse; `link ^ 1` is
 // always the other direction. Nodes are hosts, then switches; ports of a node are numbered in the
@@ -12,7 +12,7 @@
 // ECMP: among the ports of a set, one is chosen by the hash of the flow and the seed of the switch,
 // so a flow keeps its route and switches choose independently.
 //
-// Changes by SetRate and Reroute alone; otherwise all threads may read it.
+// During a run, only SetRate and Reroute change the map. All threads may read it between changes.
 #ifndef DRYDOCK_CORE_MODEL_FABRIC_FABRIC_MAP_H_
 #define DRYDOCK_CORE_MODEL_FABRIC_FABRIC_MAP_H_
 
@@ -29,10 +29,6 @@
 
 namespace drydock {
 
-// The time from a cable's failure or repair until switches use the new routes. An assumption, for
-// switches that see the loss of light and remove the port from their groups themselves.
-inline constexpr Time kRerouteTime = Time::Us(10000);
-
 // One direction of a cable.
 struct FabricDirection {
   uint32_t from_node;   // hosts first, then switches
@@ -44,7 +40,7 @@ struct FabricDirection {
   int64_t delay;        // of the cable, plus the latency of the switch it leads to, ps
   int64_t ps_per_byte;  // rounded up
   Bandwidth rate;       // current
-  Bandwidth made;       // without faults
+  Bandwidth full_rate;  // without faults
 
   // Returns how long `bytes` occupy the link, ps, rounded up.
   int64_t Occupancy(int64_t bytes) const {
@@ -86,10 +82,10 @@ class FabricMap {
 
   bool IsSwitch(uint32_t node) const { return node >= hosts_; }
 
-  // Computes routes again, without the links that are `down`, by number.
+  // Computes routes again, without the links that are `down` (by link).
   void Reroute(std::vector<bool> down);
 
-  // The map without faults.
+  // Returns the map without faults.
   const FabricMap& unbroken() const { return unbroken_ ? *unbroken_ : *this; }
 
   // Default: a hash of the switch's index. REQUIRES: called before the run.
@@ -107,7 +103,7 @@ class FabricMap {
     return {&set_ports_[set.first], set.count};
   }
 
-  // Returns the port among `ports` of a switch that `path` takes.
+  // Returns the index into `ports`, which are ports of the switch, of the port that `path` takes.
   uint32_t Choose(uint32_t switch_index, std::span<const uint16_t> ports, uint32_t path) const {
     return ports.size() == 1 ? 0
                              : ScaleHash(EcmpHash(path ^ seeds_[switch_index]),
@@ -125,13 +121,13 @@ class FabricMap {
 
   // Returns the first and the last link of a flow's route. If NICs have several cables, these are
   // the ends of the shortest path, chosen by `path` among equals. If faults have cut all paths,
-  // returns the ends without faults, as a queue pair keeps its peer. Returns nothing if no path
-  // exists.
+  // returns the ends without faults, because a queue pair keeps its peer. Returns nothing if the
+  // NICs have no path without faults either.
   std::optional<AccessPair> PickAccess(uint32_t from_host, int from_nic, uint32_t to_host,
                                        int to_nic, uint32_t path) const;
 
-  // Returns the links between which a queue pair with `ends` continues after faults: its own if a
-  // path is left, else other links of its NICs (another plane), if any.
+  // Returns the links between which a queue pair with `ends` continues after faults: its own links
+  // if a path between them remains, else other links of its NICs (another plane), if any.
   AccessPair Redirect(AccessPair ends, uint32_t path) const;
 
   // The times of a frame of a queue pair on an idle fabric without faults.
@@ -153,8 +149,8 @@ class FabricMap {
   // occupancy of the smallest frame. INT64_MAX without links.
   int64_t Lookahead(int64_t smallest_frame) const;
 
-  // What switches hash with (the finalizer of MurmurHash3, public domain): it decides routes, so it
-  // must not change.
+  // The hash function of switches: the finalizer of MurmurHash3 (public domain). It decides routes,
+  // so it must not change.
   static uint32_t EcmpHash(uint32_t value) {
     value ^= value >> 16;
     value *= 0x85ebca6bU;
@@ -163,7 +159,7 @@ class FabricMap {
     return value ^ (value >> 16);
   }
 
-  // A hash as a number below `count`.
+  // Scales a hash to a number below `count`.
   static uint32_t ScaleHash(uint32_t hash, uint32_t count) {
     return static_cast<uint32_t>((uint64_t{hash} * count) >> 32);
   }
@@ -209,8 +205,8 @@ class FabricMap {
   std::vector<std::string> switch_names_;
 };
 
-// Returns the `path` above for a flow from a NIC to a NIC: it stands for the 5-tuple of its
-// packets.
+// Returns the `path` of FabricMap's functions for a flow from a NIC to a NIC: a hash in place of
+// the 5-tuple of its packets.
 uint32_t PathHash(int32_t source, int source_nic, int32_t destination, int destination_nic,
                   uint32_t flow);
 

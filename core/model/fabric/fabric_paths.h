@@ -1,7 +1,7 @@
 // Shortest paths between NICs over the fabric: fewest cables, then the earliest cable in the order
-// of the topology. Rows of paths are computed on first use and kept: one row for each switch with
-// NICs, which all NICs share that have no other cable. 16,384 NICs on 512 leaves with 512 spines
-// need 20 MB. Not thread-safe.
+// of the topology. Rows of paths are computed on first use and kept. All NICs whose only cable
+// leads to one switch share a row. 16,384 NICs on 512 leaves with 512 spines need 20 MB. Not
+// thread-safe.
 #ifndef DRYDOCK_CORE_MODEL_FABRIC_FABRIC_PATHS_H_
 #define DRYDOCK_CORE_MODEL_FABRIC_FABRIC_PATHS_H_
 
@@ -13,7 +13,7 @@
 namespace drydock {
 
 struct FabricPath {
-  Time latency;          // cables and switches, without serialisation
+  Time latency;          // cables and switches, without serialization
   Bandwidth bottleneck;  // slowest cable
   Bandwidth last;        // cable of the receiver
   int switches = -1;     // on the path; -1: no path exists
@@ -21,7 +21,7 @@ struct FabricPath {
 
 class FabricPaths {
  public:
-  // `topology` outlives this.
+  // REQUIRES: `topology` outlives this object.
   explicit FabricPaths(const Topology& topology);
 
   // NICs are numbered host by host.
@@ -33,13 +33,12 @@ class FabricPaths {
     int to = 0;
     int link = 0;
   };
-  // From one switch to another; excludes the latency of the second.
+  // A path from one switch to another; excludes the latency of the second switch.
   struct SwitchPath {
     Time latency;
     Bandwidth bottleneck;
     int switches = -1;
-    int order =
-        0;  // in which the search finds switches: nearest first, then in the topology's order
+    int order = 0;  // of switches in the search: nearest first, then in the topology's order
   };
   using SwitchRow = std::vector<SwitchPath>;
 

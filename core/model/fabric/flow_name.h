@@ -12,8 +12,8 @@ inline uint32_t FlowName(uint32_t hash, uint32_t value) {
   return hash ^ (hash >> 13);
 }
 
-// Returns the name for a connection between two members of a group (its number in the workload) on
-// a channel.
+// Returns the name of a connection between two members of a group on a channel. `group` is the
+// group's index in the workload.
 inline uint32_t FlowOfConnection(uint32_t group, uint16_t from, uint16_t to, uint16_t channel) {
   return FlowName(FlowName(FlowName(group + 1, from), to), channel);
 }

@@ -11,21 +11,21 @@ namespace {
 struct Passage {
   int64_t begin = INT64_MAX;  // earliest first bit
   int64_t occupied = 0;       // by all frames
-  int64_t rest = INT64_MAX;   // shortest rest of a path behind the last bit
+  int64_t rest = INT64_MAX;   // shortest time of the last bit from here to the end of its path
 };
 
 using Passages = std::map<uint32_t, Passage>;  // by link
 
 int64_t Occupancy(const FabricDirection& direction, int64_t bytes) {
-  return direction.made.TimeFor(Bytes(bytes)).ps();
+  return direction.full_rate.TimeFor(Bytes(bytes)).ps();
 }
 
 // A frame in flight: when its current node can forward it, and when all of it has arrived there.
-struct OnItsWay {
+struct FrameInFlight {
   int64_t begin = 0;
   int64_t whole = 0;
 
-  // Crosses a link that is free from `free` on. Returns when its last bit has left.
+  // Crosses a link that is free from `free` on. Returns when the last bit has left.
   int64_t Pass(const FabricDirection& direction, int64_t bytes, int64_t free, int64_t cut_through) {
     const int64_t all = Occupancy(direction, bytes);
     const int64_t end = std::max(std::max(begin, free) + all, whole);
@@ -36,7 +36,7 @@ struct OnItsWay {
   }
 };
 
-// Adds the rest of the path behind each link.
+// Sets the `rest` of the links on the path.
 void AddRests(const FabricMap& map, const std::vector<uint32_t>& path, const PartOnWire& part,
               Passages* passages) {
   int64_t rest = 0;
@@ -55,7 +55,7 @@ void AddRests(const FabricMap& map, const std::vector<uint32_t>& path, const Par
 int64_t MeasurePart(const FabricMap& map, const PartOnWire& part, Passages* passages) {
   const std::vector<uint32_t> path = map.LinksOf(part.ends, part.path);
   int64_t pace = 0;
-  OnItsWay first, last;
+  FrameInFlight first, last;
   for (const uint32_t link : path) {
     const FabricDirection& direction = map.direction(link);
     const int64_t each = Occupancy(direction, part.full);

@@ -21,9 +21,10 @@ struct PartOnWire {
 // Returns the time from first bit out to last bit in, ps. Switches store and forward, or cut
 // through if the map says so.
 //
-// The time of one part is exact. Parts that share links wait for each other; the time of several
-// parts is a lower bound: the maximum of the times of each part alone and, for each shared link, of
-// its first possible begin plus all frames on it plus the shortest rest of a path behind it.
+// The time of one part is exact. Parts that share links wait for each other, and the time of
+// several parts is a lower bound: the maximum of the times of each part alone and of a sum for each
+// link. The sum consists of the earliest arrival of a frame at the link, the time of all frames on
+// the link, and the shortest time from the link to the end of a path.
 int64_t MeasureIdle(const FabricMap& map, std::span<const PartOnWire> parts);
 
 // The same for one part.

@@ -1,5 +1,5 @@
-// Where the members of a group are placed. NCCL cannot tell groups of one placement pattern apart:
-// hosts are numbered by first appearance, so only kinds of hosts and the order of GPUs count.
+// Where the members of a group are placed. NCCL cannot tell groups of one placement pattern apart.
+// Hosts are numbered by first appearance, so only their kinds and the order of GPUs matter.
 #ifndef DRYDOCK_CORE_MODEL_FABRIC_PLACEMENT_PATTERN_H_
 #define DRYDOCK_CORE_MODEL_FABRIC_PLACEMENT_PATTERN_H_
 

@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/units.h"
-#include "core/model/fabric/connection_shape.h"
-#include "core/model/fabric/fabric_map.h"
+#include <utility>
 
 namespace drydock {
 namespace {
@@ -15,9 +13,9 @@ using Rows = std::vector<TransportAttribute>;
 constexpr char kMaxUint32[] = "4294967295";
 
 // Sums of many durations must stay below 106 days, the range of Time.
-TransportAttribute TimeRow(const char* name, const char* min, std::string default_value,
+TransportAttribute TimeRow(const char* name, const char* min, const char* default_value,
                            const char* help) {
-  return {name, Kind::kTime, "", std::move(default_value), min, "1000 s", help, ""};
+  return {name, Kind::kTime, "", default_value, min, "1000 s", help, ""};
 }
 
 TransportAttribute RateRow(const char* name, const char* min, const char* default_value,
@@ -26,8 +24,8 @@ TransportAttribute RateRow(const char* name, const char* min, const char* defaul
 }
 
 TransportAttribute NumberRow(const char* name, const char* unit, const char* min, const char* max,
-                             std::string default_value, const char* help) {
-  return {name, Kind::kNumber, unit, std::move(default_value), min, max, help, ""};
+                             const char* default_value, const char* help) {
+  return {name, Kind::kNumber, unit, default_value, min, max, help, ""};
 }
 
 TransportAttribute CountRow(const char* name, const char* unit, const char* min, const char* max,
@@ -49,8 +47,7 @@ TransportAttribute DerivedRow(const char* name, const char* derived_from) {
 
 Rows RdmaTransportRows() {
   return {
-      NumberRow("RdmaTransport::WindowBdp", "bandwidth-delay products", "0", "1000000",
-                fmt::format("{}", kWindowBdp),
+      NumberRow(kWindowBdp.name, "bandwidth-delay products", "0", "1000000", "2",
                 "Bytes that a queue pair may have unacknowledged, in bandwidth-delay products of "
                 "its own idle path. The bytes of `packets_per_ack` packets are added for "
                 "acknowledgements that are coalesced. HPCC (SIGCOMM 2019) starts a flow with one "
@@ -98,7 +95,7 @@ Rows FabricSwitchRows() {
                "Seed of the hash that chooses among equally short paths. 0: derived from the index "
                "of the switch, so that switches choose differently, as operators configure them. A "
                "choice."),
-      CountRow("FabricSwitch::CutThrough", "bytes", "0", "65535", "0",
+      CountRow(kCutThrough.name, "bytes", "0", "65535", "0",
                "Bytes of a frame that must arrive before the switch forwards the frame. Where the "
                "output is faster than the input, the last bits leave as they arrive. 0: all bytes "
                "(store and forward), a choice."),
@@ -167,7 +164,7 @@ Rows FabricNodeRows() {
 
 Rows FaultInjectorRows() {
   return {
-      TimeRow("FaultInjector::RerouteTime", "0 s", ToString(kRerouteTime),
+      TimeRow(kRerouteTime.name, "0 s", "10 ms",
               "Time from the failure or repair of a cable until switches route accordingly. 10 ms: "
               "a choice, for switches that see the loss of light themselves."),
   };

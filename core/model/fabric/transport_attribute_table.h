@@ -8,8 +8,11 @@
 #ifndef DRYDOCK_CORE_MODEL_FABRIC_TRANSPORT_ATTRIBUTE_TABLE_H_
 #define DRYDOCK_CORE_MODEL_FABRIC_TRANSPORT_ATTRIBUTE_TABLE_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
+
+#include "core/base/units.h"
 
 namespace drydock {
 
@@ -33,6 +36,17 @@ struct TransportAttribute {
   std::string help;           // what it means, and the source of the default
   std::string derived_from;   // kDerived: the key
 };
+
+// The name of an attribute that other code than the packet network reads (ValueOf in
+// transport_attributes.h). T: the C++ type of its kind.
+template <typename T>
+struct TransportKey {
+  const char* name;
+};
+
+inline constexpr TransportKey<double> kWindowBdp = {"RdmaTransport::WindowBdp"};
+inline constexpr TransportKey<uint64_t> kCutThrough = {"FabricSwitch::CutThrough"};  // bytes
+inline constexpr TransportKey<Time> kRerouteTime = {"FaultInjector::RerouteTime"};
 
 // By class, in the order of the reference page.
 const std::vector<TransportAttribute>& TransportAttributes();

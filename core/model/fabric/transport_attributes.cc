@@ -97,23 +97,13 @@ bool IsAbove(Kind kind, const TransportValue& value, const std::string& bound) {
   return !bound.empty() && *Read(kind, bound) < value;
 }
 
-// The value in `settings`, or the default.
-TransportValue ValueOf(const std::string& name, const TransportSettings& settings) {
-  const TransportAttribute& attribute = *FindTransportAttribute(name);
-  TransportValue value = *Read(attribute.kind, attribute.default_value);
-  for (const auto& [given, text] : settings) {
-    if (given == name) value = *Read(attribute.kind, text);
-  }
-  return value;
-}
-
 // REQUIRES: each setting is valid by itself.
 Status CheckOrder(const TransportSettings& settings) {
   constexpr const char* kOrdered[][2] = {{"FabricSwitch::EcnMin", "FabricSwitch::EcnMax"},
                                          {"Swift::FlowMin", "Swift::FlowMax"},
                                          {"Timely::LowRoundTrip", "Timely::HighRoundTrip"}};
   for (const auto& [low, high] : kOrdered) {
-    if (ValueOf(high, settings) < ValueOf(low, settings)) {
+    if (*TransportValueOf(high, settings) < *TransportValueOf(low, settings)) {
       return Error(fmt::format("attribute '{}' must not exceed '{}'", low, high));
     }
   }
@@ -153,6 +143,16 @@ Status CheckTransportAttributeName(const std::string& name) {
   }
   return Error(
       fmt::format("the packet network has no attribute '{}'{}", name, DidYouMean(name, names)));
+}
+
+Result<TransportValue> TransportValueOf(const std::string& name,
+                                        const TransportSettings& settings) {
+  const TransportAttribute& attribute = *FindTransportAttribute(name);
+  const std::string* text = &attribute.default_value;
+  for (const auto& [given, value] : settings) {
+    if (given == name) text = &value;
+  }
+  return ParseTransportValue(attribute, *text);
 }
 
 Status CheckTransportAttributes(const TransportSettings& settings) {

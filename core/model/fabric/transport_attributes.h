@@ -14,7 +14,7 @@
 
 namespace drydock {
 
-// The alternative is that of TransportAttribute::Kind.
+// The value of an attribute. The kind of the attribute decides the alternative.
 using TransportValue = std::variant<double, int64_t, uint64_t, bool, Time, Bandwidth>;
 
 // Returns the row of that name, or null.
@@ -30,6 +30,17 @@ Status CheckTransportAttributeName(const std::string& name);
 
 // Names and values as a cluster file writes them.
 using TransportSettings = std::vector<std::pair<std::string, std::string>>;
+
+// Returns the value of an attribute in `settings`, or its default. The error says what the
+// attribute accepts. REQUIRES: the table has the name, and its kind is not kDerived.
+Result<TransportValue> TransportValueOf(const std::string& name, const TransportSettings& settings);
+
+// The same by its type.
+template <typename T>
+Result<T> ValueOf(const TransportKey<T>& key, const TransportSettings& settings) {
+  ASSIGN_OR_RETURN(const TransportValue value, TransportValueOf(key.name, settings));
+  return std::get<T>(value);
+}
 
 // Returns the first error: of a name, of a value, or of two values that contradict each other.
 Status CheckTransportAttributes(const TransportSettings& settings);

@@ -72,6 +72,16 @@ TEST(TransportAttributes, MessagesSayWhatTheAttributeAccepts) {
             "attribute 'FabricSwitch::Buffer' cannot be set: 'buffer' of the switches decides it");
 }
 
+TEST(TransportAttributes, KeysHaveTheTypesOfTheirRows) {
+  EXPECT_EQ(*ValueOf(kWindowBdp, {}), 2);
+  EXPECT_EQ(*ValueOf(kCutThrough, {}), 0U);
+  EXPECT_EQ(*ValueOf(kRerouteTime, {}), Time::Us(10'000));
+  EXPECT_EQ(*ValueOf(kRerouteTime, {{"FaultInjector::RerouteTime", "3 us"}}), Time::Us(3));
+  EXPECT_EQ(ValueOf(kCutThrough, {{"FabricSwitch::CutThrough", "-1"}}).error().message(),
+            "attribute 'FabricSwitch::CutThrough' is '-1'; it must be a whole number, from 0 to "
+            "65535");
+}
+
 TEST(TransportAttributes, ThePageListsEachOnce) {
   const std::string page = TransportAttributesPage();
   for (const TransportAttribute& each : TransportAttributes()) {

@@ -74,7 +74,7 @@ inline HostKind PcieOnly() {
   return kind;
 }
 
-// A rack of 72 Blackwell GPUs behind NVSwitches, 18 trays of 4 with a Grace for every two.
+// A rack of 72 Blackwell GPUs behind NVSwitches: 18 trays of 4 GPUs, with a Grace for every two.
 inline HostKind Gb200Rack() {
   HostKind kind;
   kind.name = "gb200-nvl72";
@@ -98,7 +98,7 @@ inline std::vector<hacknccl_place> Places(int hosts, const std::vector<int>& gpu
   return places;
 }
 
-// Makes a world of hosts of these kinds, all with one kind of GPU, in the library that set-up built.
+// Makes a world of hosts of these kinds, all with one kind of GPU, in the library from set-up.
 inline NcclWorld TestWorld(const std::vector<HostKind>& kinds, int capability,
                            const std::vector<std::pair<std::string, std::string>>& settings = {}) {
   auto library = NcclLibrary::Load();

@@ -1,5 +1,5 @@
 // Reads and writes the artefacts of a run directory. Each artefact records its inputs (names and
-// SHA-256); if they are not the present ones, the reader's error names the tool to run again.
+// SHA-256). If an input has changed since, the reader's error names the tool to run again.
 // Writes are atomic. Errors name the file. docs/reference/run-directory.md has the formats.
 #ifndef DRYDOCK_CORE_SCHEMA_ARTEFACTS_ARTEFACTS_H_
 #define DRYDOCK_CORE_SCHEMA_ARTEFACTS_ARTEFACTS_H_
@@ -29,10 +29,11 @@ struct Provenance {
   std::vector<std::string> options;  // that change the result
 };
 
-// The file names in a run directory. The `sha256` of a workload is the manifest's, which holds the
-// hashes of the traces.
+// The file names in a run directory. The SHA-256 of a workload is that of its manifest, which
+// contains the hashes of the traces and the texts that the topology follows from.
 inline constexpr const char* kWorkloadName = "1-workload";
 inline constexpr const char* kManifestName = "1-workload/manifest.pb";
+inline constexpr const char* kTopologyName = "1-workload/topology.pb";
 inline constexpr const char* kFlowPlanName = "2-flows.pb";
 inline constexpr const char* kKernelTimesName = "3-times.pb";
 inline constexpr const char* kTimelineName = "4-timeline.pb";
@@ -40,13 +41,13 @@ inline constexpr const char* kWhatIfName = "4-what-if.pb";
 
 enum class WorkloadParts { kTables, kAll };  // kTables leaves Workload::programs empty
 
-// `cluster`: the source of the topology, stored as text. `attention_backend`: one of
-// core/model/attention_backend.h, or "" if unknown.
+// `cluster`: the texts that the topology of `workload` follows from, and the variation.
+// `attention_backend`: one of core/model/attention_backend.h, or "" if unknown.
 Status WriteWorkload(const std::string& run, const Workload& workload, const ClusterInput& cluster,
                      const Provenance& provenance, const std::string& attention_backend = "");
 struct WorkloadFile {
   Workload workload;
-  ClusterInput cluster;  // its texts and variation; the topology is the workload's
+  ClusterInput cluster;  // without its topology, which is in the workload
   std::string attention_backend;
   std::string sha256;
 };
@@ -59,15 +60,16 @@ Status WriteWhatIf(const std::string& run, const WhatIf& what_if, const Provenan
 Status WriteTimeline(const std::string& run, const Timeline& timeline,
                      const Provenance& provenance);
 
-// Each checks that `workload` is the artefact's input, and for the timeline also the present plan
-// and times. *sha256, if not null, receives the artefact's own hash.
+// Each function checks that the artefact was made from `workload`. ReadTimeline also checks that it
+// was made from the present plan and kernel times. *sha256, if not null, receives the artefact's
+// own hash.
 Result<FlowPlan> ReadFlowPlan(const std::string& run, const WorkloadFile& workload,
                               std::string* sha256 = nullptr);
 Result<KernelTimes> ReadKernelTimes(const std::string& run, const WorkloadFile& workload,
                                     std::string* sha256 = nullptr);
 Result<Timeline> ReadTimeline(const std::string& run, const WorkloadFile& workload,
                               std::string* sha256 = nullptr);
-// Checks the same inputs as ReadTimeline. Few runs have this artefact (FileExists).
+// Checks the same inputs as ReadTimeline. Only some runs have this artefact (see FileExists).
 Result<WhatIf> ReadWhatIf(const std::string& run, const WorkloadFile& workload);
 
 }  // namespace drydock

@@ -1,5 +1,5 @@
-// Artefacts that are well-formed but contradict themselves or each other: altered, with a correct
-// checksum.
+// Readers reject artefacts that parse and have a correct checksum, but contradict themselves or
+// each other.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -23,74 +23,76 @@ void Alter(const std::string& path, const std::function<void(Message*)>& change)
   ASSERT_TRUE(WriteFileAtomically(path, *protocol::Serialise(message, path)).ok());
 }
 
-TEST_F(ArtefactsTest, ManifestsThatContradictThemselves) {
+TEST_F(ArtefactsTest, RejectsManifestsThatContradictThemselves) {
   using Manifest = proto::Manifest;
   const std::string whole = *ReadFile(At(kManifestName));
   const std::map<std::string, std::function<void(Manifest*)>> cases = {
       {"rank without class", [](Manifest* m) { m->mutable_class_of_rank()->RemoveLast(); }},
-      {"class that is not there", [](Manifest* m) { m->set_class_of_rank(0, 2); }},
+      {"class out of range", [](Manifest* m) { m->set_class_of_rank(0, 2); }},
       {"negative class", [](Manifest* m) { m->set_class_of_rank(0, -1); }},
       {"unknown dimension", [](Manifest* m) { m->mutable_roles(0)->set_dimension(6); }},
-      {"dimension beyond a byte", [](Manifest* m) { m->mutable_roles(0)->set_dimension(256); }},
-      {"group that is not there",
-       [](Manifest* m) { m->mutable_roles(0)->set_group_of_rank(0, 4); }},
-      {"group of others", [](Manifest* m) { m->mutable_roles(0)->set_group_of_rank(0, 1); }},
-      {"launches that take time back", [](Manifest* m) { m->mutable_launch()->set_kernel_ps(-1); }},
-      {"launches without bound",
-       [](Manifest* m) { m->mutable_launch()->set_latency_ps(INT64_MAX); }},
-      {"queue of less than nothing", [](Manifest* m) { m->mutable_launch()->set_queue(-1); }},
+      {"dimension above 255", [](Manifest* m) { m->mutable_roles(0)->set_dimension(256); }},
+      {"group out of range", [](Manifest* m) { m->mutable_roles(0)->set_group_of_rank(0, 4); }},
+      {"group without the rank", [](Manifest* m) { m->mutable_roles(0)->set_group_of_rank(0, 1); }},
+      {"negative launch time", [](Manifest* m) { m->mutable_launch()->set_kernel_ps(-1); }},
+      {"launch time too long", [](Manifest* m) { m->mutable_launch()->set_latency_ps(INT64_MAX); }},
+      {"negative queue length", [](Manifest* m) { m->mutable_launch()->set_queue(-1); }},
       {"empty group", [](Manifest* m) { m->mutable_groups(0)->clear_ranks(); }},
-      {"member twice", [](Manifest* m) { m->mutable_groups(0)->set_ranks(1, 0); }},
-      {"rank that is not there", [](Manifest* m) { m->mutable_groups(0)->set_ranks(1, 4); }},
+      {"duplicate member", [](Manifest* m) { m->mutable_groups(0)->set_ranks(1, 0); }},
+      {"rank out of range", [](Manifest* m) { m->mutable_groups(0)->set_ranks(1, 4); }},
       {"unknown submodule",
        [](Manifest* m) { m->mutable_submodules(0)->set_kind(kSubmoduleKindCount); }},
       {"negative experts", [](Manifest* m) { m->mutable_submodules(0)->set_experts(-1); }},
       {"negative duration", [](Manifest* m) { m->mutable_submodules(0)->set_duration_ps(-1); }},
-      {"duration without bound",
+      {"duration too long",
        [](Manifest* m) { m->mutable_submodules(0)->set_duration_ps(INT64_MAX); }},
       {"negative rows", [](Manifest* m) { m->mutable_submodules(0)->set_rows(-1); }},
-      {"rows without bound", [](Manifest* m) { m->mutable_submodules(0)->set_rows(INT64_MAX); }},
-      {"flops no number", [](Manifest* m) { m->mutable_submodules(0)->set_flops(0.0 / 0.0); }},
-      {"block of nothing", [](Manifest* m) { m->mutable_blocks(0)->set_submodules(0, 2); }},
+      {"too many rows", [](Manifest* m) { m->mutable_submodules(0)->set_rows(INT64_MAX); }},
+      {"FLOPs are NaN", [](Manifest* m) { m->mutable_submodules(0)->set_flops(0.0 / 0.0); }},
+      {"block with an unknown submodule",
+       [](Manifest* m) { m->mutable_blocks(0)->set_submodules(0, 2); }},
       {"empty call", [](Manifest* m) { m->mutable_calls(0)->set_count(0); }},
-      {"call without bound", [](Manifest* m) { m->mutable_calls(0)->set_count(INT64_MAX); }},
+      {"call too large", [](Manifest* m) { m->mutable_calls(0)->set_count(INT64_MAX); }},
       {"unknown collective", [](Manifest* m) { m->mutable_calls(0)->set_collective(10); }},
       {"unknown buffers", [](Manifest* m) { m->mutable_calls(0)->set_buffers(4); }},
       {"unknown operation", [](Manifest* m) { m->mutable_calls(0)->set_op(6); }},
-      {"root outside", [](Manifest* m) { m->mutable_calls(0)->set_root(2); }},
-      {"peer outside", [](Manifest* m) { m->mutable_calls(0)->set_peer(-1); }},
-      {"pairs of a call without", [](Manifest* m) { m->mutable_calls(0)->add_pair_counts(1); }},
-      {"pair missing",
+      {"root out of range", [](Manifest* m) { m->mutable_calls(0)->set_root(2); }},
+      {"peer out of range", [](Manifest* m) { m->mutable_calls(0)->set_peer(-1); }},
+      {"pair counts in a call without pairs",
+       [](Manifest* m) { m->mutable_calls(0)->add_pair_counts(1); }},
+      {"pair count missing",
        [](Manifest* m) { m->mutable_calls(4)->mutable_pair_counts()->RemoveLast(); }},
-      {"pair below nothing", [](Manifest* m) { m->mutable_calls(4)->set_pair_counts(0, -1); }},
+      {"negative pair count", [](Manifest* m) { m->mutable_calls(4)->set_pair_counts(0, -1); }},
       {"buffer too small", [](Manifest* m) { m->mutable_calls(4)->set_pair_counts(0, 3); }},
-      {"pair without bound",
+      {"pair count too large",
        [](Manifest* m) { m->mutable_calls(4)->set_pair_counts(0, INT64_MAX); }},
-      {"group with another buffer", [](Manifest* m) { m->mutable_calls(5)->set_count(1); }},
-      {"group without parts", [](Manifest* m) { m->mutable_calls(5)->clear_parts(); }},
-      {"group in a group",
+      {"grouped call with another size", [](Manifest* m) { m->mutable_calls(5)->set_count(1); }},
+      {"grouped call without parts", [](Manifest* m) { m->mutable_calls(5)->clear_parts(); }},
+      {"grouped call in a grouped call",
        [](Manifest* m) { m->mutable_calls(5)->mutable_parts(0)->set_collective(10); }},
-      {"part of other members",
+      {"part with another group size",
        [](Manifest* m) { m->mutable_calls(5)->mutable_parts(1)->set_group_size(3); }},
-      {"parts of no group", [](Manifest* m) { m->mutable_calls(0)->add_parts(); }},
-      {"use of no call", [](Manifest* m) { m->set_use_call(0, 6); }},
-      {"use half there", [](Manifest* m) { m->mutable_use_group()->RemoveLast(); }},
-      {"size of no group", [](Manifest* m) { m->mutable_calls(0)->set_group_size(3); }},
-      {"memory of one class alone", [](Manifest* m) { m->mutable_classes(0)->clear_memory(); }},
-      {"other memory",
+      {"parts of a call that is not grouped",
+       [](Manifest* m) { m->mutable_calls(0)->add_parts(); }},
+      {"use of an unknown call", [](Manifest* m) { m->set_use_call(0, 6); }},
+      {"use without a group", [](Manifest* m) { m->mutable_use_group()->RemoveLast(); }},
+      {"group size unlike the group", [](Manifest* m) { m->mutable_calls(0)->set_group_size(3); }},
+      {"memory of only one class", [](Manifest* m) { m->mutable_classes(0)->clear_memory(); }},
+      {"memory parts of different names",
        [](Manifest* m) { m->mutable_classes(1)->mutable_memory(0)->set_name("x"); }},
       {"negative memory",
        [](Manifest* m) { m->mutable_classes(1)->mutable_memory(0)->set_bytes(-1); }},
       {"unknown precision", [](Manifest* m) { m->set_precision(13); }}};
   for (const auto& [what, change] : cases) {
     Alter(At(kManifestName), change);
-    EXPECT_EQ(ErrorOf(kManifestName), At(kManifestName) + ": error: damaged: its tables contradict")
+    EXPECT_EQ(ErrorOf(kManifestName),
+              At(kManifestName) + ": error: damaged: its tables contradict each other")
         << what;
     ASSERT_TRUE(WriteFileAtomically(At(kManifestName), whole).ok());
   }
 }
 
-TEST_F(ArtefactsTest, AnotherFormatSaysSo) {
+TEST_F(ArtefactsTest, RejectsAnotherFormat) {
   Alter<proto::FlowPlan>(At(kFlowPlanName),
                          [](proto::FlowPlan* m) { m->mutable_provenance()->set_format(99); });
   EXPECT_EQ(ErrorOf(kFlowPlanName), At(kFlowPlanName) +
@@ -98,7 +100,7 @@ TEST_F(ArtefactsTest, AnotherFormatSaysSo) {
                                         "reads format 5; run simccl again");
 }
 
-TEST_F(ArtefactsTest, CallsInGroupsTheRanksLack) {
+TEST_F(ArtefactsTest, RejectsCallsInGroupsThatRanksLack) {
   // Rank 1 and 3 have no group in the role "pp"; let them run the program that sends in it.
   Alter<proto::Manifest>(At(kManifestName), [](proto::Manifest* m) { m->set_class_of_rank(1, 0); });
   EXPECT_EQ(ErrorOf(kManifestName),
@@ -106,7 +108,7 @@ TEST_F(ArtefactsTest, CallsInGroupsTheRanksLack) {
                 ": error: damaged: its calls do not fit the groups of its ranks");
 }
 
-TEST_F(ArtefactsTest, PlansThatContradictThemselves) {
+TEST_F(ArtefactsTest, RejectsPlansThatContradictThemselves) {
   using File = proto::FlowPlan;
   const std::string whole = *ReadFile(At(kFlowPlanName));
   const auto plan = [](File* f) { return f->mutable_plans(0); };
@@ -116,22 +118,22 @@ TEST_F(ArtefactsTest, PlansThatContradictThemselves) {
   };
   const auto work = [](File* f) { return f->mutable_plans(0)->mutable_works(0); };
   const std::map<std::string, std::function<void(File*)>> cases = {
-      {"operand", [&](File* f) { plan(f)->set_operands(0, 4); }},
-      {"operand of another", [&](File* f) { plan(f)->set_operands(0, 1); }},
+      {"operand out of range", [&](File* f) { plan(f)->set_operands(0, 4); }},
+      {"operand of another member", [&](File* f) { plan(f)->set_operands(0, 1); }},
       {"operands left over", [&](File* f) { plan(f)->add_operands(0); }},
       {"operands missing", [&](File* f) { plan(f)->mutable_operands()->RemoveLast(); }},
       {"column lengths", [&](File* f) { pattern(f, 0)->add_bytes(1); }},
-      {"operands beyond", [&](File* f) { pattern(f, 0)->set_send_count(0, 9); }},
+      {"step with too many operands", [&](File* f) { pattern(f, 0)->set_send_count(0, 9); }},
       {"begin beyond 32 bits", [&](File* f) { pattern(f, 0)->set_send_begin(0, UINT32_MAX); }},
       {"no bytes", [&](File* f) { pattern(f, 0)->set_bytes(0, 0); }},
       {"negative offset", [&](File* f) { pattern(f, 0)->set_offset(0, -1); }},
-      {"last chunk as long", [&](File* f) { pattern(f, 1)->set_last_bytes(0, 64); }},
+      {"last chunk as long as the others", [&](File* f) { pattern(f, 1)->set_last_bytes(0, 64); }},
       {"no ring", [&](File* f) { pattern(f, 0)->set_ring(0); }},
       {"first off the ring", [&](File* f) { pattern(f, 1)->set_first(0, 2); }},
-      {"twice around the ring", [&](File* f) { pattern(f, 1)->set_count(0, 3); }},
-      {"loop of no turns", [&](File* f) { pattern(f, 0)->set_loop_repeat(0, 0); }},
+      {"more chunks than the ring has", [&](File* f) { pattern(f, 1)->set_count(0, 3); }},
+      {"loop without turns", [&](File* f) { pattern(f, 0)->set_loop_repeat(0, 0); }},
       {"loop without end", [&](File* f) { pattern(f, 0)->set_loop_repeat(0, INT64_MAX); }},
-      {"loop of no steps", [&](File* f) { pattern(f, 0)->set_loop_step_end(0, 0); }},
+      {"loop without steps", [&](File* f) { pattern(f, 0)->set_loop_step_end(0, 0); }},
       {"steps outside loops", [&](File* f) { pattern(f, 0)->set_loop_step_end(1, 2); }},
       {"bytes beyond 64 bits", [&](File* f) { pattern(f, 0)->set_bytes(0, INT64_MAX); }},
       {"stride beyond 64 bits", [&](File* f) { pattern(f, 0)->set_loop_stride(0, INT64_MAX); }},
@@ -139,43 +141,44 @@ TEST_F(ArtefactsTest, PlansThatContradictThemselves) {
       {"base beyond 64 bits", [&](File* f) { plan(f)->set_base(0, INT64_MAX); }},
       {"base before the buffer", [&](File* f) { plan(f)->set_base(0, -1); }},
       {"channel beyond 16 bits", [&](File* f) { plan(f)->set_channel(0, 65536); }},
-      {"pattern", [&](File* f) { plan(f)->set_pattern(0, 2); }},
+      {"pattern out of range", [&](File* f) { plan(f)->set_pattern(0, 2); }},
       {"position off the ring", [&](File* f) { plan(f)->set_position(1, 2); }},
-      {"order", [&](File* f) { plan(f)->set_order(1, 1); }},
+      {"order out of range", [&](File* f) { plan(f)->set_order(1, 1); }},
       {"order of another ring", [&](File* f) { plan(f)->set_order(0, 0); }},
-      {"piece", [&](File* f) { plan(f)->mutable_orders(0)->set_pieces(0, 2); }},
-      {"work", [&](File* f) { plan(f)->set_work(0, 1); }},
+      {"piece out of range", [&](File* f) { plan(f)->mutable_orders(0)->set_pieces(0, 2); }},
+      {"work out of range", [&](File* f) { plan(f)->set_work(0, 1); }},
       {"programs left over", [&](File* f) { plan(f)->set_programs_of_member(1, 0); }},
       {"programs missing", [&](File* f) { plan(f)->set_programs_of_member(1, UINT32_MAX); }},
       {"program columns", [&](File* f) { plan(f)->add_base(0); }},
-      {"link", [&](File* f) { connection(f, 0)->set_link(7); }},
-      {"reduction of peers", [&](File* f) { connection(f, 0)->set_reduction(0); }},
-      {"sum of nothing", [&](File* f) { connection(f, 2)->set_reduction(-1); }},
-      {"sum that no member gets", [&](File* f) { connection(f, 3)->set_reduction(1); }},
-      {"sum for another", [&](File* f) { connection(f, 3)->set_to(1); }},
-      {"contributing twice", [&](File* f) { connection(f, 3)->set_link(5); }},
-      {"member", [&](File* f) { connection(f, 0)->set_to(2); }},
+      {"unknown link kind", [&](File* f) { connection(f, 0)->set_link(7); }},
+      {"reduction on a link between peers", [&](File* f) { connection(f, 0)->set_reduction(0); }},
+      {"switch connection without reduction",
+       [&](File* f) { connection(f, 2)->set_reduction(-1); }},
+      {"reduction without a receiver", [&](File* f) { connection(f, 3)->set_reduction(1); }},
+      {"reduction sent to another member", [&](File* f) { connection(f, 3)->set_to(1); }},
+      {"member contributes twice", [&](File* f) { connection(f, 3)->set_link(5); }},
+      {"member out of range", [&](File* f) { connection(f, 0)->set_to(2); }},
       {"no NIC", [&](File* f) { connection(f, 1)->set_send_nic(-1); }},
-      {"NIC that is not there", [&](File* f) { connection(f, 1)->set_recv_nic(2); }},
+      {"NIC out of range", [&](File* f) { connection(f, 1)->set_recv_nic(2); }},
       {"NIC beyond 16 bits", [&](File* f) { connection(f, 1)->set_recv_nic(65536); }},
-      {"proxy", [&](File* f) { connection(f, 1)->set_proxy(2); }},
+      {"proxy out of range", [&](File* f) { connection(f, 1)->set_proxy(2); }},
       {"no first kernel", [&](File* f) { work(f)->set_launch(1); }},
-      {"a kernel left out",
+      {"kernel number skipped",
        [&](File* f) {
          const auto second = plan(f)->add_works();
          *second = *work(f);
          second->set_launch(2);
        }},
-      {"no such kernel", [&](File* f) { work(f)->set_launch(-1); }},
+      {"negative kernel number", [&](File* f) { work(f)->set_launch(-1); }},
       {"no work", [&](File* f) { plan(f)->clear_works(); }},
-      {"algorithm", [&](File* f) { work(f)->set_algorithm(11); }},
-      {"protocol beyond a byte", [&](File* f) { work(f)->set_protocol(256); }},
+      {"unknown algorithm", [&](File* f) { work(f)->set_algorithm(11); }},
+      {"protocol above 255", [&](File* f) { work(f)->set_protocol(256); }},
       {"no slots", [&](File* f) { work(f)->set_slots(0); }},
-      {"slice", [&](File* f) { work(f)->set_slice_bytes(-1); }},
-      {"slices", [&](File* f) { work(f)->set_slices(-1); }},
-      {"more slices than steps", [&](File* f) { work(f)->set_slices(1025); }},
-      {"no grain", [&](File* f) { work(f)->set_slice_grain(0); }},
-      {"grain", [&](File* f) { work(f)->set_slice_grain((1 << 20) + 1); }}};
+      {"negative slice size", [&](File* f) { work(f)->set_slice_bytes(-1); }},
+      {"negative slice count", [&](File* f) { work(f)->set_slices(-1); }},
+      {"too many slices", [&](File* f) { work(f)->set_slices(1025); }},
+      {"grain of 0", [&](File* f) { work(f)->set_slice_grain(0); }},
+      {"grain too large", [&](File* f) { work(f)->set_slice_grain((1 << 20) + 1); }}};
   for (const auto& [what, change] : cases) {
     Alter(At(kFlowPlanName), change);
     EXPECT_EQ(ErrorOf(kFlowPlanName),
@@ -194,15 +197,15 @@ TEST_F(ArtefactsTest, PlansThatContradictThemselves) {
             At(kFlowPlanName) + ": error: damaged: its assignments do not fit the workload");
 }
 
-TEST_F(ArtefactsTest, TimesThatMakeNoSense) {
+TEST_F(ArtefactsTest, RejectsInvalidTimes) {
   using File = proto::KernelTimes;
   const std::string whole = *ReadFile(At(kKernelTimesName));
   const auto first = [](File* f) { return f->mutable_gpus(0)->mutable_submodules(0); };
   const std::vector<std::pair<std::function<void(File*)>, std::string>> cases = {
-      {[&](File* f) { first(f)->set_total_ps(-1); }, "a time makes no sense"},
-      {[&](File* f) { first(f)->mutable_kernels(0)->set_time_ps(-1); }, "a time makes no sense"},
+      {[&](File* f) { first(f)->set_total_ps(-1); }, "a time is invalid"},
+      {[&](File* f) { first(f)->mutable_kernels(0)->set_time_ps(-1); }, "a time is invalid"},
       {[&](File* f) { first(f)->mutable_kernels(0)->set_source(kTimeSourceCount); },
-       "a time makes no sense"},
+       "a time is invalid"},
       {[](File* f) { f->mutable_gpus(0)->set_gpu("h100"); }, "its GPUs are not the cluster's"},
       {[](File* f) { f->clear_gpus(); }, "its GPUs are not the cluster's"},
       {[](File* f) { f->mutable_gpus(0)->mutable_submodules()->RemoveLast(); },
@@ -220,7 +223,7 @@ proto::Timeline::Rank SameAs(int number) {
   return rank;
 }
 
-TEST_F(ArtefactsTest, TimelinesThatRunBackwardsOrOverflow) {
+TEST_F(ArtefactsTest, RejectsTimelinesThatRunBackwardsOrOverflow) {
   using File = proto::Timeline;
   const std::string whole = *ReadFile(At(kTimelineName));
   const std::vector<std::function<void(File*)>> cases = {
@@ -229,13 +232,13 @@ TEST_F(ArtefactsTest, TimelinesThatRunBackwardsOrOverflow) {
       [](File* f) { f->mutable_ranks(0)->set_ready_after_ps(0, -1); },
       [](File* f) { f->mutable_ranks(1)->set_end_after_ps(0, INT64_MAX); },
       [](File* f) { f->mutable_ranks(0)->add_start_delta_ps(1); },
-      [](File* f) { f->mutable_ranks(2)->set_same_as(1); },  // and has times of its own
+      [](File* f) { f->mutable_ranks(2)->set_same_as(1); },  // but it has times as well
       [](File* f) { *f->mutable_ranks(2) = SameAs(3); },     // itself
       [](File* f) { *f->mutable_ranks(2) = SameAs(-1); },
-      [](File* f) { *f->mutable_ranks(2) = SameAs(2); },  // of another program
+      [](File* f) { *f->mutable_ranks(2) = SameAs(2); },  // has another program
       [](File* f) { f->mutable_accounts(0)->add_exposed_ps(1); }};
   for (size_t i = 0; i < cases.size(); ++i) {
-    // The first op starts at 0, so one less is before the beginning.
+    // The first op starts at 0, so a delta of -1 is before the beginning.
     Alter(At(kTimelineName), cases[i]);
     EXPECT_EQ(ErrorOf(kTimelineName),
               At(kTimelineName) + ": error: damaged: its ops are not the workload's")

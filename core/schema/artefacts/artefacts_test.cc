@@ -13,9 +13,9 @@ using testing::ArtefactsTest;
 using testing::Dump;
 using testing::TemporaryDirectory;
 
-const std::vector<std::string> kAllNames = {kManifestName, "1-workload/class-0.et",
-                                            kFlowPlanName, kKernelTimesName,
-                                            kTimelineName, kWhatIfName};
+const std::vector<std::string> kAllNames = {
+    kManifestName, kTopologyName, "1-workload/class-0.et", kFlowPlanName, kKernelTimesName,
+    kTimelineName, kWhatIfName};
 
 // ---- Round trips ------------------------------------------------------------------------------
 
@@ -30,7 +30,7 @@ TEST_F(ArtefactsTest, TheWorkloadReadsBackEqual) {
   EXPECT_EQ(workload_.sha256, *Sha256OfFile(At(kManifestName)));
 }
 
-TEST_F(ArtefactsTest, WhoPicksAttentionIsKept) {
+TEST_F(ArtefactsTest, AttentionBackendReadsBack) {
   EXPECT_EQ(workload_.attention_backend, "");  // unknown
   const TemporaryDirectory other;
   ASSERT_TRUE(WriteWorkload(other.path(), testing::ToyWorkload(), testing::ToyCluster(),
@@ -40,14 +40,14 @@ TEST_F(ArtefactsTest, WhoPicksAttentionIsKept) {
   EXPECT_EQ(ReadManifest(other / kManifestName)->attention_backend, "pytorch");
 }
 
-TEST_F(ArtefactsTest, TablesAloneLeaveOutThePrograms) {
+TEST_F(ArtefactsTest, TablesAloneHaveNoPrograms) {
   const Result<WorkloadFile> tables = ReadWorkload(run(), WorkloadParts::kTables);
   ASSERT_TRUE(tables.ok());
   EXPECT_TRUE(tables->workload.programs.empty());
   EXPECT_EQ(tables->workload.class_count, 2);
 }
 
-TEST_F(ArtefactsTest, TheOthersReadBackEqual) {
+TEST_F(ArtefactsTest, PlanTimesAndTimelineReadBackEqual) {
   const Workload& w = workload_.workload;
   std::string sha256;
   const Result<FlowPlan> plan = ReadFlowPlan(run(), workload_, &sha256);
@@ -79,7 +79,7 @@ TEST_F(ArtefactsTest, RanksWithEqualTimesAreWrittenOnce) {
   }
 }
 
-TEST_F(ArtefactsTest, WrittenTwiceTheBytesAreTheSame) {
+TEST_F(ArtefactsTest, WritingTwiceGivesTheSameBytes) {
   const TemporaryDirectory other;
   ASSERT_TRUE(testing::WriteToyRun(other.path()));
   for (const std::string& name : kAllNames) {
@@ -89,7 +89,7 @@ TEST_F(ArtefactsTest, WrittenTwiceTheBytesAreTheSame) {
 
 // ---- Missing and stale ------------------------------------------------------------------------
 
-TEST_F(ArtefactsTest, WhatIsMissingSaysWhoMakesIt) {
+TEST_F(ArtefactsTest, MissingArtefactNamesItsTool) {
   const std::pair<std::string, std::string> cases[] = {
       {kWhatIfName, "there are no what-if answers yet; run exec-engine what-if first"},
       {kTimelineName, "there is no timeline yet; run exec-engine first"},
@@ -102,7 +102,7 @@ TEST_F(ArtefactsTest, WhatIsMissingSaysWhoMakesIt) {
   }
 }
 
-TEST_F(ArtefactsTest, WhatIsStaleSaysWhatToRun) {
+TEST_F(ArtefactsTest, StaleArtefactNamesTheToolToRun) {
   Workload changed = testing::ToyWorkload();
   changed.totals.tokens += 1;
   ASSERT_TRUE(WriteWorkload(run(), changed, testing::ToyCluster(), {"workload-gen", {}, {}}).ok());
@@ -120,7 +120,7 @@ TEST_F(ArtefactsTest, WhatIsStaleSaysWhatToRun) {
                 "run exec-engine again");
 }
 
-TEST_F(ArtefactsTest, WhatWasAskedReadsBackEqual) {
+TEST_F(ArtefactsTest, WhatIfAnswersReadBackEqual) {
   const WhatIf what_if = *ReadWhatIf(run(), workload_);
   EXPECT_EQ(what_if.network, "analytical");
   EXPECT_EQ(what_if.better, 10);
@@ -131,7 +131,7 @@ TEST_F(ArtefactsTest, WhatWasAskedReadsBackEqual) {
   EXPECT_EQ(what_if.answers[0].iteration, Time::Us(28));
 }
 
-TEST_F(ArtefactsTest, ATimelineOfOtherTimesIsStale) {
+TEST_F(ArtefactsTest, TimelineOfOtherKernelTimesIsStale) {
   KernelTimes times = testing::ToyKernelTimes(workload_.workload);
   times.gpus[0].submodules[0].total += Time::Ps(1);
   ASSERT_TRUE(
@@ -145,7 +145,7 @@ TEST_F(ArtefactsTest, ATimelineOfOtherTimesIsStale) {
                                       "exec-engine what-if again");
 }
 
-TEST_F(ArtefactsTest, ATraceOfAnotherManifestIsRefused) {
+TEST_F(ArtefactsTest, RejectsTraceOfAnotherManifest) {
   std::string trace = *ReadFile(At("1-workload/class-0.et"));
   trace.back() = static_cast<char>(trace.back() ^ 1);
   ASSERT_TRUE(WriteFileAtomically(At("1-workload/class-0.et"), trace).ok());
@@ -157,7 +157,7 @@ TEST_F(ArtefactsTest, ATraceOfAnotherManifestIsRefused) {
 
 // ---- Damaged ----------------------------------------------------------------------------------
 
-TEST_F(ArtefactsTest, AnotherKindOfFileIsRefused) {
+TEST_F(ArtefactsTest, RejectsAnotherKindOfFile) {
   ASSERT_TRUE(WriteFileAtomically(At(kFlowPlanName), *ReadFile(At(kKernelTimesName))).ok());
   EXPECT_EQ(
       ErrorOf(kFlowPlanName),

@@ -119,7 +119,7 @@ bool ReductionsFit(const Plan& plan) {
                      [](const auto& entry) { return entry.second == 3; });
 }
 
-// Above the steps of a connection's buffer and the slices of a chunk.
+// Larger than the slots of any connection and the slices of any chunk.
 constexpr int kMaxSlices = 1024;
 constexpr int64_t kLargestGrain = 1 << 20;
 
@@ -149,7 +149,7 @@ bool Decode(const proto::FlowPlan::Order& from, std::vector<uint16_t>* to) {
   return from.pieces_size() <= static_cast<int>(kMaxMembers);
 }
 
-// Returns an upper bound of the slices of a program of the work.
+// Returns an upper bound of the number of slices of a program of `work`.
 int64_t MostSlices(const Work& work, const PatternFacts& facts) {
   if (work.slices > 0) return facts.primitives * work.slices;
   return facts.primitives + (work.slice_bytes > 0 ? facts.bytes / work.slice_bytes : 0);
@@ -195,7 +195,7 @@ class ProgramReader {
                 .order = static_cast<int16_t>(from_.order(i)),
                 .base = from_.base(i)};
     const Pattern& pattern = to_->patterns[program->pattern];
-    // The facts have the size of the operands, which are in the file.
+    // FactsOf allocates memory per operand, so the file must have that many operands.
     const size_t left = static_cast<size_t>(from_.operands_size()) - to_->operands.size();
     if (pattern.operands > left) return false;
     std::optional<PatternFacts>& facts = facts_[program->pattern];
@@ -258,7 +258,7 @@ bool Decode(const proto::FlowPlan::Plan& from, Plan* to) {
   return std::all_of(reductions.begin(), reductions.end(), IsWhole);
 }
 
-// Returns true if the NICs of its connections exist.
+// Returns true if all NICs of the plan's connections exist.
 bool NicsFit(const Plan& plan, const Topology& topology) {
   int nics = 0;
   for (const HostKind& kind : topology.host_kinds) nics = std::max(nics, kind.nics.count);

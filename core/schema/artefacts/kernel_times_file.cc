@@ -81,7 +81,7 @@ Result<KernelTimes> ReadKernelTimes(const std::string& run, const WorkloadFile& 
   std::copy(message.source_count().begin(), message.source_count().end(), times.source_count);
   for (int i = 0; i < message.gpus_size(); ++i) {
     GpuKernelTimes& gpu = times.gpus.emplace_back();
-    if (!Decode(message.gpus(i), &gpu)) return protocol::Damaged(path, "a time makes no sense");
+    if (!Decode(message.gpus(i), &gpu)) return protocol::Damaged(path, "a time is invalid");
     if (gpu.gpu != workload.workload.topology.gpus[static_cast<size_t>(i)].name) {
       return protocol::Damaged(path, "its GPUs are not the cluster's");
     }

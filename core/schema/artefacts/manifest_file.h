@@ -1,5 +1,5 @@
 // A manifest outside of a run directory, as `workload-gen explode` writes it next to the traces of
-// ranks: the tables, and the values needed to write the manifest again.
+// ranks, with the topology beside it: the tables, and what is needed to write the workload again.
 #ifndef DRYDOCK_CORE_SCHEMA_ARTEFACTS_MANIFEST_FILE_H_
 #define DRYDOCK_CORE_SCHEMA_ARTEFACTS_MANIFEST_FILE_H_
 
@@ -14,7 +14,7 @@ namespace drydock {
 
 struct ManifestFile {
   Workload workload;     // without programs
-  ClusterInput cluster;  // its texts; the topology is the workload's
+  ClusterInput cluster;  // without its topology, which is in the workload
   Provenance provenance;
   std::string attention_backend;
   std::vector<std::string> class_sha256;

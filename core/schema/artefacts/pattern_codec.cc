@@ -79,7 +79,7 @@ bool Count(const Loop& loop, const Step& step, uint32_t ring, PatternFacts* fact
   return facts->primitives <= kMaxPrimitives;
 }
 
-// Marks the operands in any step's `slots`.
+// Returns, by operand, whether the `slots` of any step contain it.
 std::vector<bool> Covered(const Pattern& pattern, Slots Step::*slots) {
   std::vector<int64_t> change(size_t{pattern.operands} + 1);
   for (const Step& step : pattern.steps) {

@@ -23,9 +23,9 @@ void Encode(const Pattern& from, proto::FlowPlan::Pattern* to);
 bool Decode(const proto::FlowPlan::Pattern& from, Pattern* to);
 
 struct PatternFacts {
-  std::vector<bool> receives, sends;  // by operand: whether any step does
+  std::vector<bool> receives, sends;  // by operand: whether any step receives or sends there
   int64_t primitives = 0;             // per program, maximum
-  int64_t bytes = 0;                  // moved by them, maximum
+  int64_t bytes = 0;                  // that the primitives move, maximum
   int64_t extent = 0;                 // the largest end, from the program's base
 };
 // Returns nothing if the counts overflow.

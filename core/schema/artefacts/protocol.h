@@ -40,11 +40,12 @@ inline Provenance ReadProvenance(const proto::Provenance& from) {
   return to;
 }
 
-// Appends the checksum field (CRC-32) to a message; checks it at the end of a message.
+// Seal appends the checksum field (CRC-32) to a message. IsSealed returns true if the message ends
+// with its correct checksum.
 std::string Seal(std::string message);
 bool IsSealed(const std::string& message);
 
-// A stored number as an enumerator. A number out of range stays out of range.
+// Converts a stored number to an enumerator. A number out of range stays out of range.
 template <typename Enum>
 Enum ToEnum(uint32_t stored) {
   return static_cast<Enum>(stored < 0xFF ? stored : 0xFF);
@@ -54,7 +55,8 @@ bool Within(Enum value, size_t count) {
   return static_cast<size_t>(value) < count;
 }
 
-// Parses `path` as a Message. Its provenance must say `kind`; `maker` is the tool to run if not.
+// Parses the file `path`, whose provenance must have this `kind`. Errors say to run the tool
+// `maker`.
 template <typename Message>
 Status Load(const std::string& path, const std::string& kind, const std::string& maker,
             Message* message, std::string* sha256) {

@@ -33,7 +33,7 @@ std::string ValueText(const AttributeProto& attribute) {
     case AttributeProto::kStringVal:
       return fmt::format("'{}'", attribute.string_val().substr(0, 40));
     default:
-      return "something else";
+      return "a value of another type";
   }
 }
 
@@ -47,7 +47,7 @@ const AttributeProto* Find(const Node& node, const std::string& name) {
 // Returns "" if `node` has the attributes of `expected`, else the difference.
 std::string Contradiction(const Node& node, const Node& expected) {
   if (node.name() != expected.name()) {
-    return fmt::format("its name is '{}', its tables say '{}'", node.name().substr(0, 80),
+    return fmt::format("its name is '{}', but the tables say '{}'", node.name().substr(0, 80),
                        expected.name());
   }
   for (const AttributeProto& wanted : expected.attr()) {
@@ -55,19 +55,19 @@ std::string Contradiction(const Node& node, const Node& expected) {
     const std::string value = ValueText(wanted);
     if (found == nullptr) return fmt::format("it has no {}, which is {}", wanted.name(), value);
     if (found->value_case() != wanted.value_case() || ValueText(*found) != value) {
-      return fmt::format("its {} is {}, its tables say {}", wanted.name(), ValueText(*found),
+      return fmt::format("its {} is {}, but the tables say {}", wanted.name(), ValueText(*found),
                          value);
     }
   }
   for (const AttributeProto& found : node.attr()) {
     if (found.name() != kDuration && Find(expected, found.name()) == nullptr) {
-      return fmt::format("it has a {}, which nothing stands for", found.name().substr(0, 40));
+      return fmt::format("it has the unknown attribute {}", found.name().substr(0, 40));
     }
   }
   return "";
 }
 
-// Returns what is wrong with the node's place in the program.
+// Returns "" if the node's id and dependencies fit its place in the program, else the difference.
 std::string Misplaced(const Node& node, size_t index) {
   if (node.id() != index) {
     return fmt::format("its id is {}; ids count up from 0 without gaps", node.id());

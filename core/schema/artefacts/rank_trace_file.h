@@ -1,6 +1,7 @@
-// One rank's Chakra trace, which is complete without the manifest: numbers of groups and peers are
-// valid in the whole run, as ASTRA-sim's feeder reads them (docs/how-to/work-with-traces.md). The
-// attribute "drydock.op" keeps the rest, so nothing is lost when the manifest is at hand.
+// A Chakra trace of one rank, which other tools can read without the manifest: groups and peers are
+// numbers of the whole run, as ASTRA-sim's feeder expects (docs/how-to/work-with-traces.md). The
+// attribute "drydock.op" stores the other values of an op, so that the program can be restored with
+// the manifest.
 #ifndef DRYDOCK_CORE_SCHEMA_ARTEFACTS_RANK_TRACE_FILE_H_
 #define DRYDOCK_CORE_SCHEMA_ARTEFACTS_RANK_TRACE_FILE_H_
 

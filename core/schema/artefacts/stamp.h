@@ -1,5 +1,5 @@
-// Whether a stage has anything to do. RUN/.stamps/<stage> holds the inputs, options, program and
-// outputs of the last completed run. A stamp only saves work: no result depends on it.
+// Tells whether a stage has to run again. RUN/.stamps/<stage> holds the inputs, options, program
+// and outputs of the last completed run. A stamp only saves work: no result depends on it.
 #ifndef DRYDOCK_CORE_SCHEMA_ARTEFACTS_STAMP_H_
 #define DRYDOCK_CORE_SCHEMA_ARTEFACTS_STAMP_H_
 
@@ -21,11 +21,11 @@ struct Stamp {
   std::vector<std::string> outputs;  // files
 };
 
-// Returns true if everything, this program included, is as the last SaveStamp left it.
+// Returns true if inputs, options, outputs and this program are those of the last SaveStamp.
 bool IsUpToDate(const Stamp& stamp);
 Status SaveStamp(const Stamp& stamp);
 
-// Returns true, and reports it, if --if-changed is given, the stage would write, and IsUpToDate.
+// Returns true and reports "up to date" if --if-changed is given, --check is not, and IsUpToDate.
 bool SkipsRun(const Stamp& stamp, const ToolInfo& tool, const CommonOptions& common);
 
 }  // namespace drydock

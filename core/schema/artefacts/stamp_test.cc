@@ -22,7 +22,7 @@ class StampTest : public ::testing::Test {
   Stamp stamp_;
 };
 
-TEST_F(StampTest, AnotherInput) {
+TEST_F(StampTest, NotUpToDateAfterAnInputChanges) {
   ASSERT_TRUE(WriteFileAtomically(dir_ / "in", "rye").ok());
   EXPECT_FALSE(IsUpToDate(stamp_));
   ASSERT_TRUE(WriteFileAtomically(dir_ / "in", "corn").ok());
@@ -31,7 +31,7 @@ TEST_F(StampTest, AnotherInput) {
   EXPECT_FALSE(IsUpToDate(stamp_));
 }
 
-TEST_F(StampTest, OtherOptions) {
+TEST_F(StampTest, NotUpToDateWithOtherOptions) {
   stamp_.options = {"--coarse"};
   EXPECT_FALSE(IsUpToDate(stamp_));
   stamp_.options = {"--fine", "--fast"};
@@ -45,16 +45,16 @@ TEST_F(StampTest, OneOptionNeverLooksLikeTwo) {
   EXPECT_FALSE(IsUpToDate(stamp_));
 }
 
-TEST_F(StampTest, OutputsThatAreGoneOrAltered) {
+TEST_F(StampTest, NotUpToDateIfAnOutputIsMissingOrAltered) {
   ASSERT_TRUE(WriteFileAtomically(dir_ / "out", "sand").ok());
   EXPECT_FALSE(IsUpToDate(stamp_));
   ASSERT_TRUE(std::filesystem::remove(dir_ / "out"));
   EXPECT_FALSE(IsUpToDate(stamp_));
   ASSERT_TRUE(SaveStamp(stamp_).ok());
-  EXPECT_FALSE(IsUpToDate(stamp_)) << "an output that is not there is never up to date";
+  EXPECT_FALSE(IsUpToDate(stamp_)) << "a stage with a missing output is never up to date";
 }
 
-TEST_F(StampTest, ADamagedStampOnlyCostsARun) {
+TEST_F(StampTest, NotUpToDateWithADamagedStamp) {
   ASSERT_TRUE(WriteFileAtomically(dir_ / ".stamps/mill", "rubbish").ok());
   EXPECT_FALSE(IsUpToDate(stamp_));
 }

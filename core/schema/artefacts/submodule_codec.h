@@ -13,7 +13,7 @@ namespace drydock::protocol {
 // same name (submodule.h, Fields); message fields of other kinds stay unset.
 void Encode(const Submodule& from, proto::Manifest::Submodule* to);
 
-// nullopt if a number or an enum is out of range, in a field of another kind too.
+// Returns nullopt if a number or an enum is out of range, even in a field of another kind.
 std::optional<Submodule> Decode(const proto::Manifest::Submodule& from);
 
 }  // namespace drydock::protocol

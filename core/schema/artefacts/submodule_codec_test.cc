@@ -6,7 +6,7 @@
 namespace drydock {
 namespace {
 
-// A submodule of a kind, each of its fields with a value of its own.
+// Returns a submodule of a kind, with a different nonzero value in each field.
 Submodule FullOfKind(size_t kind) {
   Submodule s;
   s.name = SubmoduleKindNames()[kind];
@@ -52,7 +52,7 @@ TEST(SubmoduleCodec, AFieldIsStoredUnderItsNumber) {
   EXPECT_TRUE(message.unturned());
 }
 
-TEST(SubmoduleCodec, NumbersOutOfRangeAreRefusedInFieldsOfOtherKindsToo) {
+TEST(SubmoduleCodec, RejectsNumbersOutOfRangeEvenInFieldsOfOtherKinds) {
   proto::Manifest::Submodule message;
   protocol::Encode(FullOfKind(0), &message);
   EXPECT_TRUE(protocol::Decode(message).has_value());

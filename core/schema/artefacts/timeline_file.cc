@@ -231,12 +231,12 @@ Result<Timeline> ReadTimeline(const std::string& run, const WorkloadFile& worklo
   }
   for (const auto& link : message.links()) {
     if (!Decode(link, &timeline.links.emplace_back())) {
-      return protocol::Damaged(path, "a link has no rate, or did less than nothing");
+      return protocol::Damaged(path, "a link has no rate, or a total is negative");
     }
   }
   for (const auto& row : message.slowdowns()) {
     if (!Decode(row, &timeline.slowdowns.emplace_back())) {
-      return protocol::Damaged(path, "its slowdowns are not those of any messages");
+      return protocol::Damaged(path, "a slowdown is invalid");
     }
   }
   return timeline;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kTraceVersion = "0.0.4";
 constexpr const char* kOpAttribute = "drydock.op";
-// For ops with such values: the wait of the host, the part in a CUDA graph.
+// The host's wait and the part in a CUDA graph, for ops that have one of them.
 constexpr const char* kHostAttribute = "drydock.host";
 // The values of "drydock.op", in order.
 enum OpField { kWork, kRole, kPhase, kStream, kTag, kLayer, kMicrobatch, kChunk, kOpFieldCount };
@@ -44,8 +44,8 @@ chakra::CollectiveCommType ChakraType(CollectiveType type) {
   CHECK(false);
 }
 
-// Chakra has no grouped calls. The part with the most bytes stands for the call; groups of messages
-// are exchanges.
+// Chakra has no grouped calls. A grouped call is written with the type of its largest part, and a
+// group of messages as an all-to-all.
 chakra::CollectiveCommType ChakraType(const CommCall& call) {
   if (call.collective != CollectiveType::kGrouped) return ChakraType(call.collective);
   const auto largest =
@@ -74,7 +74,7 @@ chakra::NodeType ChakraType(OpKind kind) {
   CHECK(false);
 }
 
-// Chakra's all-gather size is one rank's shard, Drydock's the gathered output.
+// The size of an all-gather is one rank's shard in Chakra and the gathered output in Drydock.
 int64_t ChakraSize(const CommCall& call) {
   const int64_t bytes = call.bytes().count();
   return call.collective == CollectiveType::kAllGather ? bytes / call.group_size : bytes;
@@ -228,7 +228,7 @@ bool InTables(const Workload& workload, const Op& op) {
 
 namespace {
 
-// Checks the ids and dependencies of a program's ops, in order.
+// Fills in the ids and dependencies of a program's nodes. REQUIRES: Fill is called in op order.
 class DependencyWriter {
  public:
   DependencyWriter(const Workload& workload, const Program& program)

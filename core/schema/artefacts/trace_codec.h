@@ -18,13 +18,13 @@ namespace drydock::trace_codec {
 
 namespace chakra = ChakraProtoMsg;
 
-// Larger nodes are errors: it bounds what a few bytes of a packed list expand to.
+// Larger nodes are errors. The limit bounds the memory to which a short packed list can expand.
 inline constexpr uint32_t kMaxNodeBytes = 64 << 20;
 
 chakra::AttributeProto* AddAttribute(const char* name, chakra::Node* node);
 
-// Sets name, type and attributes. `rank` >= 0: groups and peers are the rank's, as numbers of the
-// whole run (group + 1, rank); -1: roles (role + 1) and members of the rank's group.
+// Sets name, type and attributes. If `rank` >= 0, groups and peers are numbers of the whole run
+// (group + 1, rank). If it is -1, they are roles (role + 1) and members of the rank's group.
 void FillNode(const Workload& workload, const Op& op, int rank, chakra::Node* node);
 
 // Returns false if the node's type, its "drydock.op" or its optional "drydock.host" has an invalid
@@ -32,8 +32,8 @@ void FillNode(const Workload& workload, const Op& op, int rank, chakra::Node* no
 bool ReadOp(const chakra::Node& node, Op* op);
 bool InTables(const Workload& workload, const Op& op);
 
-// Returns the trace of `program`: metadata, then a node for each op, filled as above; `add` adds
-// the rest of a node.
+// Returns the trace of `program`: metadata, then a node for each op from FillNode, to which `add`
+// may add attributes.
 std::string Encode(const Workload& workload, const Program& program, int rank,
                    const std::function<void(const Op&, chakra::Node*)>& add);
 

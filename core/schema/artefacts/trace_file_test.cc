@@ -15,7 +15,7 @@ namespace {
 using testing::ErrorText;
 
 // Decodes a trace with decode_et.py, which shares no code with Drydock.
-std::string DecodedElsewhere(const std::string& trace) {
+std::string DecodedByPython(const std::string& trace) {
   const testing::TemporaryDirectory dir;
   EXPECT_TRUE(WriteFileAtomically(dir / "t.et", trace).ok());
   FILE* pipe =
@@ -29,7 +29,7 @@ std::string DecodedElsewhere(const std::string& trace) {
 
 TEST(TraceFileTest, IsAChakraTrace) {
   const Workload w = testing::ToyWorkload();
-  EXPECT_EQ(DecodedElsewhere(EncodeTrace(w, w.programs[0])),
+  EXPECT_EQ(DecodedByPython(EncodeTrace(w, w.programs[0])),
             R"({"version": "0.0.4"}
 {"attr": {"drydock.op": [0, 0, 0, 0, 0, 3, 1, 0], "is_cpu_op": false, "num_ops": 128, "tensor_size": 107}, "ctrl_deps": [], "data_deps": [], "id": 0, "name": "attention.forward mb1 layer3", "type": 4}
 {"attr": {"comm_size": 128, "comm_type": 0, "drydock.op": [0, 0, 0, 1, 0, 3, 1, 0], "is_cpu_op": false, "pg_name": "1"}, "ctrl_deps": [], "data_deps": [0], "id": 1, "name": "tp.all-reduce mb1 layer3", "type": 7}
@@ -41,7 +41,7 @@ TEST(TraceFileTest, IsAChakraTrace) {
 
 TEST(TraceFileTest, AllGatherSizesAreOneShard) {
   const Workload w = testing::ToyWorkload();
-  const std::string text = DecodedElsewhere(EncodeTrace(w, w.programs[1]));
+  const std::string text = DecodedByPython(EncodeTrace(w, w.programs[1]));
   EXPECT_NE(text.find("\"comm_size\": 64, \"comm_type\": 2"), std::string::npos) << text;
 }
 
@@ -56,7 +56,7 @@ TEST(TraceFileTest, ReadsBackEqual) {
   EXPECT_EQ(testing::Dump(w), before);
 }
 
-TEST(TraceFileTest, EmptyPrograms) {
+TEST(TraceFileTest, EmptyProgramReadsBack) {
   const Workload w = testing::ToyWorkload();
   Program empty;
   empty.dependency_begin = {0};
@@ -70,7 +70,7 @@ std::string ErrorAfter(const std::function<void(Program*)>& change) {
   const Workload w = testing::ToyWorkload();
   Program program = w.programs[0];
   change(&program);
-  // The writer looks names and sizes up in tables that have everything; the reader's do not.
+  // The writer needs tables that contain the invalid indices.
   Workload wide = w;
   wide.blocks.resize(9);
   wide.calls.resize(9, w.calls[0]);
@@ -79,7 +79,7 @@ std::string ErrorAfter(const std::function<void(Program*)>& change) {
   return ErrorText(DecodeTrace(EncodeTrace(wide, program), w, "t.et"));
 }
 
-TEST(TraceFileTest, IndicesOutsideTheTables) {
+TEST(TraceFileTest, RejectsIndicesOutsideTheTables) {
   EXPECT_EQ(ErrorAfter([](Program*) {}), "ok");
   const auto error = [](int node) {
     return "t.et: error: damaged: node " + std::to_string(node) + " cannot be read";
@@ -92,11 +92,13 @@ TEST(TraceFileTest, IndicesOutsideTheTables) {
   EXPECT_EQ(ErrorAfter([](Program* p) { p->ops[2].graph = static_cast<GraphPart>(4); }), error(2));
   EXPECT_EQ(ErrorAfter([](Program* p) { p->ops[2].host_waits = static_cast<HostWait>(3); }),
             error(2));
-  EXPECT_EQ(ErrorAfter([](Program* p) { p->ops[3].work = 0; }), error(3)) << "a send of no message";
-  EXPECT_EQ(ErrorAfter([](Program* p) { p->dependency[2] = 3; }), error(3)) << "waits for itself";
+  EXPECT_EQ(ErrorAfter([](Program* p) { p->ops[3].work = 0; }), error(3))
+      << "a send whose call is a collective";
+  EXPECT_EQ(ErrorAfter([](Program* p) { p->dependency[2] = 3; }), error(3))
+      << "an op that waits for itself";
 }
 
-TEST(TraceFileTest, CutAnywhereItIsAnError) {
+TEST(TraceFileTest, TruncatedTracesAreErrors) {
   const Workload w = testing::ToyWorkload();
   const std::string whole = EncodeTrace(w, w.programs[0]);
   size_t whole_nodes = 0;
@@ -107,7 +109,7 @@ TEST(TraceFileTest, CutAnywhereItIsAnError) {
   EXPECT_EQ(whole_nodes, w.programs[0].ops.size());
 }
 
-TEST(TraceFileTest, AlteredAnywhereItNeverCrashes) {
+TEST(TraceFileTest, AlteredTracesNeverCrash) {
   const Workload w = testing::ToyWorkload();
   const std::string whole = EncodeTrace(w, w.programs[0]);
   std::mt19937 random(3);

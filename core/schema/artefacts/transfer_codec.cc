@@ -7,6 +7,24 @@
 
 namespace drydock {
 
+void EncodeHostMemory(const HostMemory& from, proto::Manifest::HostMemory* to) {
+  to->set_bits_per_second(from.bandwidth.bits_per_second());
+  to->set_copy_efficiency(from.copy_efficiency);
+  to->set_optimizer_efficiency(from.optimizer_efficiency);
+  to->set_latency_ps(from.latency.ps());
+  to->set_remote_sharing(static_cast<uint32_t>(from.remote.sharing));
+  to->set_remote_bits_per_second(from.remote.bandwidth.bits_per_second());
+  to->set_remote_latency_ps(from.remote.latency.ps());
+}
+
+HostMemory DecodeHostMemory(const proto::Manifest::HostMemory& from) {
+  return {Bandwidth::BitsPerSecond(from.bits_per_second()), from.copy_efficiency(),
+          from.optimizer_efficiency(), Time::Ps(from.latency_ps()),
+          RemoteMemory{protocol::ToEnum<RemoteSharing>(from.remote_sharing()),
+                       Bandwidth::BitsPerSecond(from.remote_bits_per_second()),
+                       Time::Ps(from.remote_latency_ps())}};
+}
+
 void EncodeTransfers(const Workload& from, proto::Manifest* to) {
   for (const MemoryTransfer& transfer : from.transfers) {
     proto::Manifest::Transfer* added = to->add_transfers();
@@ -15,14 +33,7 @@ void EncodeTransfers(const Workload& from, proto::Manifest* to) {
     added->set_bytes(transfer.bytes.count());
   }
   for (const HostMemory& memory : from.host_memory) {
-    proto::Manifest::HostMemory* added = to->add_host_memory();
-    added->set_bits_per_second(memory.bandwidth.bits_per_second());
-    added->set_copy_efficiency(memory.copy_efficiency);
-    added->set_optimizer_efficiency(memory.optimizer_efficiency);
-    added->set_latency_ps(memory.latency.ps());
-    added->set_remote_sharing(static_cast<uint32_t>(memory.remote.sharing));
-    added->set_remote_bits_per_second(memory.remote.bandwidth.bits_per_second());
-    added->set_remote_latency_ps(memory.remote.latency.ps());
+    EncodeHostMemory(memory, to->add_host_memory());
   }
 }
 
@@ -32,14 +43,7 @@ void DecodeTransfers(const proto::Manifest& from, Workload* to) {
         {transfer.name(), protocol::ToEnum<MemoryTier>(transfer.tier()), Bytes(transfer.bytes())});
   }
   for (const auto& memory : from.host_memory()) {
-    HostMemory& added = to->host_memory.emplace_back();
-    added.bandwidth = Bandwidth::BitsPerSecond(memory.bits_per_second());
-    added.copy_efficiency = memory.copy_efficiency();
-    added.optimizer_efficiency = memory.optimizer_efficiency();
-    added.latency = Time::Ps(memory.latency_ps());
-    added.remote = {protocol::ToEnum<RemoteSharing>(memory.remote_sharing()),
-                    Bandwidth::BitsPerSecond(memory.remote_bits_per_second()),
-                    Time::Ps(memory.remote_latency_ps())};
+    to->host_memory.push_back(DecodeHostMemory(memory));
   }
 }
 

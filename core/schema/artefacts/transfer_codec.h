@@ -7,6 +7,9 @@
 
 namespace drydock {
 
+void EncodeHostMemory(const HostMemory& from, proto::Manifest::HostMemory* to);
+HostMemory DecodeHostMemory(const proto::Manifest::HostMemory& from);
+
 void EncodeTransfers(const Workload& from, proto::Manifest* to);
 void DecodeTransfers(const proto::Manifest& from, Workload* to);
 

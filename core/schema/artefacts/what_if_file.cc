@@ -41,10 +41,10 @@ Result<WhatIf> ReadWhatIf(const std::string& run, const WorkloadFile& workload) 
   what_if.iteration = Time::Ps(message.iteration_ps());
   for (const auto& answer : message.answers()) {
     what_if.answers.push_back({answer.name(), answer.changed(), Time::Ps(answer.iteration_ps())});
-    if (answer.iteration_ps() < 0) return protocol::Damaged(path, "an iteration takes no time");
+    if (answer.iteration_ps() < 0) return protocol::Damaged(path, "an iteration time is negative");
   }
   if (what_if.iteration <= Time() || !(what_if.better > 0 && what_if.better <= 1000)) {
-    return protocol::Damaged(path, "an iteration takes no time, or nothing was made better");
+    return protocol::Damaged(path, "the iteration time or the improvement is out of range");
   }
   return what_if;
 }

@@ -1,4 +1,5 @@
-// 1-workload/: the manifest with the cluster and the tables, and a Chakra trace per rank class.
+// 1-workload/: the manifest with the texts of the cluster and the tables, the topology that follows
+// from the texts, and a Chakra trace per rank class.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include "core/schema/artefacts/manifest_file.h"
 #include "core/schema/artefacts/protocol.h"
 #include "core/schema/artefacts/submodule_codec.h"
+#include "core/schema/artefacts/topology_codec.h"
 #include "core/schema/artefacts/trace_file.h"
 #include "core/schema/artefacts/transfer_codec.h"
 
@@ -106,7 +108,7 @@ void DecodeMemory(const proto::Manifest& from, Workload* to) {
   }
 }
 
-// False if a submodule is out of range.
+// Returns false if a submodule is out of range.
 bool DecodeSubmodules(const proto::Manifest& from, Workload* to) {
   for (const auto& submodule : from.submodules()) {
     std::optional<Submodule> decoded = protocol::Decode(submodule);
@@ -149,7 +151,7 @@ void DecodeTables(const proto::Manifest& from, Workload* to) {
 
 using protocol::Within;
 
-// Returns true if groups have each member once, and a rank is a member of its group in each role.
+// Returns true if no group has a member twice and each rank is a member of its group in each role.
 bool GroupsConsistent(const Workload& w) {
   const size_t ranks = w.class_of_rank.size();
   std::vector<std::vector<int>> sorted;
@@ -175,7 +177,7 @@ bool GroupsConsistent(const Workload& w) {
   return true;
 }
 
-// Returns true if all classes have the same parts, or none has any.
+// Returns true if all classes have the same parts of memory, or no class has any.
 bool MemoryConsistent(const Workload& w) {
   if (w.memory.empty()) return true;
   if (w.memory.size() != static_cast<size_t>(w.class_count)) return false;
@@ -239,17 +241,18 @@ bool GroupsFit(const Workload& w, int class_index, const Program& program) {
   return true;
 }
 
+// Reads the topology from the folder of the manifest.
 Status DecodeManifest(const proto::Manifest& manifest, const std::string& path,
                       ClusterInput* cluster, Workload* workload) {
-  std::vector<std::pair<std::string, std::string>> files;
+  cluster->yaml = manifest.cluster_yaml();
   for (const proto::NamedText& text : manifest.files())
-    files.emplace_back(text.name(), text.text());
-  ASSIGN_OR_RETURN(*cluster, ParseCluster(manifest.cluster_yaml(), path, files));
+    cluster->files.emplace_back(text.name(), text.text());
+  RETURN_IF_ERROR(ReadTopology(DirectoryOf(path) + "/" + BaseName(kTopologyName), cluster));
   workload->topology = std::move(cluster->topology);
   DecodeTables(manifest, workload);
   if (manifest.use_call_size() != manifest.use_group_size() ||
       !DecodeSubmodules(manifest, workload) || !TablesConsistent(*workload)) {
-    return protocol::Damaged(path, "its tables contradict");
+    return protocol::Damaged(path, "its tables contradict each other");
   }
   return OkStatus();
 }
@@ -303,7 +306,10 @@ Status WriteWorkload(const std::string& run, const Workload& workload, const Clu
     RETURN_IF_ERROR(directory.Write(entry->file(), content));
   }
   ASSIGN_OR_RETURN(const std::string content, protocol::Serialise(manifest, target));
-  RETURN_IF_ERROR(directory.Write("manifest.pb", content));
+  RETURN_IF_ERROR(directory.Write(BaseName(kManifestName), content));
+  ASSIGN_OR_RETURN(const std::string topology,
+                   EncodeTopology(workload.topology, cluster, provenance.tool, target));
+  RETURN_IF_ERROR(directory.Write(BaseName(kTopologyName), topology));
   return directory.Commit();
 }
 

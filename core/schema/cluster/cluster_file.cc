@@ -9,17 +9,17 @@
 #include "core/base/files.h"
 #include "core/base/spelling.h"
 #include "core/base/version.h"
+#include "core/schema/cluster/cluster_limits.h"
 #include "core/schema/cluster/fabric_file.h"
 #include "core/schema/cluster/fault_file.h"
 #include "core/schema/cluster/gpu_file.h"
 #include "core/schema/cluster/host_file.h"
+#include "core/schema/cluster/nic_file.h"
 #include "core/schema/cluster/transport_file.h"
 #include "core/schema/fabric/limits.h"
 
 namespace drydock {
 namespace {
-
-constexpr Time kMaxDelay = Time::Us(1'000'000);
 
 const std::vector<std::string> kSections = {"cluster", "hosts",  "fabric", "transport",
                                             "faults",  "jitter", "nccl"};
@@ -31,9 +31,8 @@ struct ClusterContext {
   Diagnostics diagnostics;
   ClusterInput input;
   FileSource source;
+  NicDefaults nics;
 };
-
-std::string GpuFileName(const std::string& gpu) { return "gpus/" + gpu + ".yaml"; }
 
 // Returns the text of `name` and adds it to input.files. Returns nothing, and reports at `node`, on
 // an error.
@@ -60,17 +59,17 @@ Result<GpuSpec> ReadGpu(const std::string& name, const std::string& text) {
   return spec;
 }
 
-// A GPU without communication costs has those of its reference, or of the reference's reference.
-// Every file without a reference states them (gpu_file.cc), so one file of the chain does.
-void BorrowCollectiveCosts(const YamlNode& node, ClusterContext* context, GpuSpec* spec) {
-  std::vector<std::string> asked = {spec->name};
+// A GPU without communication costs takes those of its reference, or of the reference's reference,
+// and so on. A file without a reference has to state costs or `none` (gpu_file.cc).
+void InheritCollectiveCosts(const YamlNode& node, ClusterContext* context, GpuSpec* spec) {
+  std::vector<std::string> visited = {spec->name};
   std::string next = spec->reference;
   while (!spec->has_collective_costs && !next.empty()) {
-    const bool again = std::find(asked.begin(), asked.end(), next) != asked.end();
-    asked.push_back(next);
-    if (again) {
+    const bool is_cycle = std::find(visited.begin(), visited.end(), next) != visited.end();
+    visited.push_back(next);
+    if (is_cycle) {
       context->diagnostics.Add(
-          node.ErrorHere(fmt::format("these GPUs are each other's reference: {}", Join(asked))));
+          node.ErrorHere(fmt::format("these GPUs are each other's reference: {}", Join(visited))));
       return;
     }
     const std::optional<std::string> text = FetchFile(GpuFileName(next), node, context);
@@ -104,7 +103,7 @@ int FindGpu(const YamlNode& node, ClusterContext* context) {
   if (!spec->reference.empty()) {
     const auto reference = FetchFile(GpuFileName(spec->reference), node, context);
     spec->reference_text = reference.value_or("");
-    BorrowCollectiveCosts(node, context, &*spec);
+    InheritCollectiveCosts(node, context, &*spec);
   }
   gpus.push_back(*std::move(spec));
   return static_cast<int>(gpus.size()) - 1;
@@ -118,7 +117,7 @@ void ReadHostKind(const YamlNode& name, const YamlNode& node, ClusterContext* co
   const auto& gpus = context->input.topology.gpus;
   const GpuSpec* spec =
       kind.gpu >= 0 && !gpus.empty() ? &gpus[static_cast<size_t>(kind.gpu)] : nullptr;
-  ReadHost(&reader, spec, &kind, &context->diagnostics);
+  ReadHost(&reader, spec, context->nics, &kind, &context->diagnostics);
   if (const YamlNode* xml = reader.Take("nccl_topology", false)) {
     const Result<std::string> file = AsString(*xml);
     if (file.ok()) {
@@ -140,7 +139,7 @@ void ReadClusterSection(const YamlNode& node, ClusterContext* context) {
   reader.ReadOptional("name", &topology.name);
   reader.Read("host", &host);
   reader.Read("hosts", &hosts);
-  reader.CheckRange("hosts", hosts, 1, 131072);
+  reader.CheckRange("hosts", hosts, 1, kMaxHosts);
   reader.Finish();
   std::vector<std::string> names;
   int found = -1;
@@ -152,7 +151,7 @@ void ReadClusterSection(const YamlNode& node, ClusterContext* context) {
     reader.Fail("host", fmt::format("there is no host kind '{}'{}; 'hosts' describes {}", host,
                                     DidYouMean(host, names), Join(names)));
   }
-  if (found >= 0 && hosts >= 1 && hosts <= 131072) {
+  if (found >= 0 && hosts >= 1 && hosts <= kMaxHosts) {
     topology.hosts.assign(static_cast<size_t>(hosts), found);
   }
 }
@@ -160,13 +159,13 @@ void ReadClusterSection(const YamlNode& node, ClusterContext* context) {
 void ReadJitter(const YamlNode& node, Jitter* jitter, Diagnostics* diagnostics) {
   YamlReader reader(node, "jitter", diagnostics);
   reader.ReadOptional("compute", &jitter->compute);
-  if (!(jitter->compute >= 0 && jitter->compute <= 0.3)) {
+  if (!(jitter->compute >= 0 && jitter->compute <= kMaxJitter)) {
     reader.Fail("compute", "'compute' is a standard deviation as a share, from 0 to 0.3");
   }
   reader.ReadOptional("call", &jitter->call);
-  if (jitter->call > kMaxDelay) {
+  if (jitter->call > kMaxCallDelay) {
     reader.Fail("call", fmt::format("'call' is {}; it must be at most {}", ToString(jitter->call),
-                                    ToString(kMaxDelay)));
+                                    ToString(kMaxCallDelay)));
   }
   reader.ReadOptional("seed", &jitter->seed);
   if (jitter->seed < 0) reader.Fail("seed", "'seed' must not be negative");
@@ -202,6 +201,7 @@ void ReadNccl(const YamlNode& node, ClusterInput* input, Diagnostics* diagnostic
 Result<ClusterInput> ReadCluster(const YamlNode& root, FileSource source) {
   ClusterContext context;
   context.source = std::move(source);
+  ASSIGN_OR_RETURN(context.nics, LoadNicDefaults());
   context.input.yaml = ToYaml(root);
   Topology& topology = context.input.topology;
   YamlReader reader(root, "the cluster", &context.diagnostics);
@@ -260,7 +260,7 @@ std::vector<std::string> KnownGpus(const std::vector<std::string>& directories) 
   return names;
 }
 
-// The error names the file, as its place is that of the name in the cluster file.
+// The text of the error contains the path, because its location is the name in the cluster file.
 Result<std::string> ReadNamedFile(const std::string& path) {
   Result<std::string> text = ReadFile(path);
   if (!text.ok()) return Error(fmt::format("'{}': {}", path, text.error().message()));
@@ -283,7 +283,7 @@ Result<std::string> FetchFromDisk(const std::string& cluster_path, const std::st
                            DidYouMean(gpu, known), Join(known)));
 }
 
-// Names a cluster without a name after its file, in the stored text as well.
+// Gives a cluster without a name the name of its file, also in the stored text.
 void NameAfterFile(const std::string& path, YamlNode* root) {
   for (auto& [key, section] : root->entries) {
     if (key.scalar != "cluster" || section.kind != YamlNode::Kind::kMap) continue;

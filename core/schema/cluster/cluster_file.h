@@ -15,14 +15,14 @@
 
 namespace drydock {
 
-// A cluster and its texts, from which ParseCluster reads it again without the files.
+// A cluster and its texts. ParseCluster reads the same cluster from the texts, without the files.
 struct ClusterInput {
   Topology topology;
   Variation variation;
   std::string yaml;                                        // overrides applied
   std::vector<std::pair<std::string, std::string>> files;  // GPU files and NCCL XMLs, by name
-  // Names and values of topology.nccl_settings, in order, with their places, as NCCL finds mistakes
-  // in them later.
+  // Names and values of topology.nccl_settings, in order. They keep their locations because NCCL
+  // finds mistakes in them later.
   std::vector<std::pair<YamlNode, YamlNode>> nccl_settings;
 };
 
@@ -32,7 +32,7 @@ struct ClusterInput {
 Result<ClusterInput> LoadCluster(const std::string& path,
                                  const std::vector<std::string>& overrides);
 
-// The same from texts, such as an artefact's copy.
+// Reads a cluster from texts, such as the copies in an artefact.
 Result<ClusterInput> ParseCluster(const std::string& yaml, const std::string& file_name,
                                   const std::vector<std::pair<std::string, std::string>>& files);
 
@@ -40,7 +40,8 @@ Result<ClusterInput> ParseCluster(const std::string& yaml, const std::string& fi
 // transport, faults, jitter, nccl).
 bool IsClusterOverride(const std::string& assignment);
 // For tools that read only a cluster: returns an error if a --set assignment names no section of
-// it. This is wrong usage, as no file makes it right; a wrong key or value is bad input.
+// it. Such an assignment is wrong usage, because it is invalid for every file; a wrong key or value
+// is bad input.
 Status CheckClusterOverrides(const std::vector<std::string>& assignments);
 
 }  // namespace drydock

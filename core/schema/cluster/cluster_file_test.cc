@@ -16,12 +16,12 @@ namespace {
 using testing::ErrorText;
 using testing::TemporaryDirectory;
 
-// The toy cluster with one piece of its text replaced.
+// Returns the error of the toy cluster with one piece of its text replaced.
 std::string ErrorWith(const std::string& from, const std::string& to) {
   const std::string text = testing::Replaced(testing::ToyClusterText(), from, to);
   return ErrorText(ParseCluster(text, "toys.topo", testing::ToyFiles()));
 }
-// The same without the lines that show the place.
+// Returns the first line of this error.
 std::string MessageWith(const std::string& from, const std::string& to) {
   return testing::FirstLine(ErrorWith(from, to));
 }
@@ -61,7 +61,7 @@ TEST(ClusterFileTest, TheStoredTextReadsBackAsTheSameCluster) {
   EXPECT_EQ(second->topology.fabric.links.size(), first.topology.fabric.links.size());
 }
 
-TEST(ClusterFileTest, AClusterWithoutANameIsNamedForItsFileForGood) {
+TEST(ClusterFileTest, ClusterWithoutANameKeepsTheNameOfItsFile) {
   const TemporaryDirectory dir;
   ASSERT_TRUE(MakeDirectories(dir / "gpus").ok());
   ASSERT_TRUE(WriteFileAtomically(dir / "gpus/toy.yaml", testing::ToyGpuText()).ok());
@@ -76,7 +76,7 @@ TEST(ClusterFileTest, AClusterWithoutANameIsNamedForItsFileForGood) {
   EXPECT_EQ(ParseCluster(read->yaml, "copy", read->files)->topology.name, "mine");
 }
 
-TEST(ClusterFileTest, GpusAreFoundByNameAndSuggested) {
+TEST(ClusterFileTest, UnknownGpuSuggestsAKnownOne) {
   const TemporaryDirectory dir;
   std::string text = testing::ToyClusterText();
   text.replace(text.find("gpu: toy"), 8, "gpu: h100-sxm-80gb");
@@ -88,7 +88,7 @@ TEST(ClusterFileTest, GpusAreFoundByNameAndSuggested) {
       << error;
 }
 
-// Reads a cluster with this GPU from the files.
+// Reads the toy cluster with these GPU files.
 Result<ClusterInput> WithGpus(const std::vector<std::pair<std::string, std::string>>& gpus) {
   std::vector<std::pair<std::string, std::string>> files = {testing::ToyFiles()[1]};
   for (const auto& [name, text] : gpus) files.emplace_back("gpus/" + name + ".yaml", text);
@@ -117,7 +117,7 @@ TEST(ClusterFileTest, CollectiveCostsComeFromTheReferencesReferenceToo) {
       "c:4:10: error: these GPUs are each other's reference: toy, tin, toy");
 }
 
-// Replaying on any of them needs these.
+// A replay needs the collective costs of its GPU.
 TEST(ClusterFileTest, EveryShippedGpuHasCollectiveCosts) {
   const TemporaryDirectory dir;
   ASSERT_TRUE(WriteFileAtomically(dir / "box.xml", "<system/>").ok());
@@ -139,7 +139,7 @@ TEST(ClusterFileTest, EveryShippedGpuHasCollectiveCosts) {
   EXPECT_GE(count, 10);
 }
 
-TEST(ClusterFileTest, FilesItNames) {
+TEST(ClusterFileTest, MistakesInNamedFiles) {
   const TemporaryDirectory dir;
   ASSERT_TRUE(MakeDirectories(dir / "gpus").ok());
   ASSERT_TRUE(WriteFileAtomically(dir / "c.topo", testing::ToyClusterText()).ok());
@@ -169,7 +169,7 @@ TEST(ClusterFileTest, MistakesShowTheirPlace) {
       "                                                         ^");
 }
 
-TEST(ClusterFileTest, Cluster) {
+TEST(ClusterFileTest, MistakesInClusterSection) {
   EXPECT_EQ(MessageWith("hosts: 2}", "hosts: 0}"),
             "toys.topo:1:41: error: 'hosts' is 0; it must be between 1 and 131072");
   EXPECT_EQ(MessageWith("host: box", "host: bix"),
@@ -186,7 +186,7 @@ TEST(ClusterFileTest, Cluster) {
             "'transport'?; valid keys are cluster, hosts, fabric, transport, nccl, jitter, faults");
 }
 
-TEST(ClusterFileTest, Hosts) {
+TEST(ClusterFileTest, MistakesInHosts) {
   EXPECT_EQ(
       MessageWith("  box:\n", "  box: 5\n  box2:\n"),
       "toys.topo:3:8: error: 'box' must be a section of keys and values, found a single value");
@@ -212,7 +212,7 @@ TEST(ClusterFileTest, Hosts) {
             "toys.topo:8:20: error: expected a name, found a section");
 }
 
-// The toy box with another scale_up; the GPU has NVLinks for 50 GB/s, two of 25.
+// Returns the message for the toy host with another scale_up. Its GPU has two NVLinks of 25 GB/s.
 std::string ScaleUpMessage(const std::string& scale_up) {
   return MessageWith(
       "{kind: nvswitch, switches: 1, bandwidth: 50 GB/s, latency: 600 ns, "
@@ -220,7 +220,7 @@ std::string ScaleUpMessage(const std::string& scale_up) {
       scale_up);
 }
 
-TEST(ClusterFileTest, TheScaleUpIsCheckedAgainstTheGpu) {
+TEST(ClusterFileTest, ScaleUpMustFitTheGpu) {
   EXPECT_EQ(ScaleUpMessage("{kind: nvswitch, switches: 1, bandwidth: 75 GB/s, latency: 1 us}"),
             "toys.topo:6:56: error: 600 Gbps is more than the NVLinks of a 'toy' carry, 400 Gbps");
   EXPECT_EQ(ScaleUpMessage("{kind: nvswitch, switches: 1, bandwidth: 30 GB/s, latency: 1 us}"),
@@ -230,7 +230,7 @@ TEST(ClusterFileTest, TheScaleUpIsCheckedAgainstTheGpu) {
       "toys.topo:6:39: error: 160 Gbps is more than the PCIe link of a 'toy' carries, 128 Gbps");
 }
 
-TEST(ClusterFileTest, LinksOfAMesh) {
+TEST(ClusterFileTest, MistakesInLinksOfAMesh) {
   const std::string mesh = "{kind: nvlink-mesh, bandwidth: 50 GB/s, latency: 1 us, ";
   EXPECT_EQ(ScaleUpMessage(mesh + "links: {0-2: 1}}"),
             "toys.topo:6:78: error: '0-2' is not a pair of GPUs; write '0-1'; GPUs are 0 to 1");
@@ -259,7 +259,7 @@ TEST(ClusterFileTest, LinksOfAMesh) {
   ASSERT_TRUE(even.ok()) << even.error().ToString();
   ASSERT_EQ(even->topology.host_kinds[0].scale_up.mesh.size(), 1u);
   EXPECT_EQ(even->topology.host_kinds[0].scale_up.mesh[0].count, 2);
-  // Three GPUs cannot share one other's three links evenly, but two of them can.
+  // The two links of a GPU do not divide evenly among three other GPUs.
   text.replace(text.find("gpus: 2"), 7, "gpus: 4");
   EXPECT_NE(ErrorText(ParseCluster(text, "c", testing::ToyFiles()))
                 .find("2 NVLinks of a GPU cannot be shared evenly by 3 others; give 'wiring' or "
@@ -267,7 +267,7 @@ TEST(ClusterFileTest, LinksOfAMesh) {
             std::string::npos);
 }
 
-TEST(ClusterFileTest, BoardAndTrays) {
+TEST(ClusterFileTest, MistakesInBoardAndTrays) {
   const std::string gpus = "gpus: 2";
   EXPECT_EQ(
       MessageWith(gpus, "gpus: 2\n    board: {cpu: ryzen}"),
@@ -283,7 +283,7 @@ TEST(ClusterFileTest, BoardAndTrays) {
             "toys.topo:6:12: error: 2 GPUs cannot be shared evenly by 3 trays");
 }
 
-TEST(ClusterFileTest, Nics) {
+TEST(ClusterFileTest, MistakesInNics) {
   EXPECT_EQ(MessageWith("count: 2", "count: 129"),
             "toys.topo:7:19: error: 'count' is 129; it must be between 0 and 128");
   EXPECT_EQ(MessageWith("count: 2", "count: 3"),
@@ -298,7 +298,7 @@ TEST(ClusterFileTest, Nics) {
   }
 }
 
-TEST(ClusterFileTest, FabricTransportAndNccl) {
+TEST(ClusterFileTest, MistakesInFabricTransportAndNccl) {
   const std::string text = testing::ToyClusterText();
   const size_t begin = text.find("fabric:"), end = text.find("transport:");
   EXPECT_EQ(MessageWith(text.substr(begin, end - begin), ""),
@@ -327,7 +327,7 @@ TEST(ClusterFileTest, FabricTransportAndNccl) {
             "toys.topo:14:7: error: 'nccl' lacks the key 'settings'");
 }
 
-TEST(ClusterFileTest, AttributesOfTheTransport) {
+TEST(ClusterFileTest, MistakesInTransportAttributes) {
   const auto message = [](const std::string& attributes) {
     return MessageWith("packets_per_ack: 8", "attributes: {" + attributes + "}");
   };
@@ -355,12 +355,12 @@ TEST(ClusterFileTest, AttributesOfTheTransport) {
             "transport decides it");
 }
 
-TEST(ClusterFileTest, LatenciesOfMoreThanASecondAreMistakes) {
+TEST(ClusterFileTest, RejectsLatenciesAboveOneSecond) {
   EXPECT_EQ(MessageWith("pcie: gen4 x8, latency: ", "pcie: gen4 x8, latency: 2 s, message: "),
             "toys.topo:7:62: error: 'latency' is 2 s; it must be at most 1 s");
 }
 
-TEST(ClusterFileTest, AllMistakesAtOnce) {
+TEST(ClusterFileTest, ReportsAllMistakesAtOnce) {
   std::string text = testing::ToyClusterText();
   text.replace(text.find("gpus: 2"), 7, "gpus: many");
   text.replace(text.find("count: 2"), 8, "cuont: 2");
@@ -381,7 +381,7 @@ TEST(ClusterFileTest, AllMistakesAtOnce) {
            "GiB, as in '80 GB'"}));
 }
 
-TEST(ClusterFileTest, WhichSetsConcernTheCluster) {
+TEST(ClusterFileTest, RecognizesOverridesOfTheCluster) {
   EXPECT_TRUE(IsClusterOverride("cluster.hosts=8"));
   EXPECT_TRUE(IsClusterOverride("nccl={settings: {}}"));
   EXPECT_TRUE(IsClusterOverride("transport.mtu=1 KB"));

@@ -35,6 +35,11 @@ std::vector<std::string> KindNames() {
 
 }  // namespace
 
+const std::vector<std::string>& RoutingNames() {
+  static const std::vector<std::string> names = {"ecmp", "flowlet", "adaptive", "spray"};
+  return names;
+}
+
 void ReadFabric(const YamlNode& node, const FileFetcher& fetch, Topology* topology,
                 Diagnostics* diagnostics) {
   YamlReader reader(node, "fabric", diagnostics);
@@ -48,10 +53,9 @@ void ReadFabric(const YamlNode& node, const FileFetcher& fetch, Topology* topolo
   topology->fabric.kind = chosen.name;
   chosen.make(&context);
   ReadSharp(&context);
-  static const std::vector<std::string> kRoutings = {"ecmp", "flowlet", "adaptive", "spray"};
   int routing = 0;
-  reader.ReadChoice("routing", kRoutings, &routing, false);
-  topology->fabric.routing = kRoutings[static_cast<size_t>(routing)];
+  reader.ReadChoice("routing", RoutingNames(), &routing, false);
+  topology->fabric.routing = RoutingNames()[static_cast<size_t>(routing)];
   reader.Finish();
 }
 

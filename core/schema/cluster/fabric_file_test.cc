@@ -48,7 +48,7 @@ std::string Layer(int ports, int gbps, const std::string& more = "") {
                      ports, gbps, more);
 }
 
-// The sums of a switch's cables.
+// Totals over the cables of a switch.
 struct Load {
   int cables = 0;
   int64_t down = 0, up = 0;      // bits/s to NICs, to spines
@@ -73,7 +73,7 @@ std::vector<Load> Loads(const Topology& topology) {
   return loads;
 }
 
-// Holds for two-tier fabrics of every size.
+// Checks what every two-tier fabric must satisfy, whatever its size.
 void CheckTwoTiers(const Topology& topology, int leaf_ports, int spine_ports,
                    double oversubscription, bool rails) {
   const std::vector<Load> loads = Loads(topology);
@@ -83,7 +83,7 @@ void CheckTwoTiers(const Topology& topology, int leaf_ports, int spine_ports,
     const Load& load = loads[s];
     const bool is_spine = topology.fabric.switches[s].tier == 1;
     ASSERT_LE(load.cables, is_spine ? spine_ports : leaf_ports) << topology.fabric.switches[s].name;
-    ASSERT_GT(load.cables, 0) << "a switch that joins nothing";
+    ASSERT_GT(load.cables, 0) << "a switch without cables";
     if (is_spine || spines == 0) continue;
     ASSERT_GE(static_cast<double>(load.up) * oversubscription,
               static_cast<double>(load.down) * (1 - 1e-9))
@@ -96,7 +96,7 @@ void CheckTwoTiers(const Topology& topology, int leaf_ports, int spine_ports,
   }
 }
 
-// Every NIC has one cable.
+// Checks that every NIC has exactly one cable.
 void CheckNics(const Topology& topology) {
   std::set<std::pair<int, int>> wired;
   for (const FabricLink& link : topology.fabric.links) {
@@ -144,8 +144,9 @@ TEST(FabricPropertyTest, TwoTiersOfRandomSizes) {
   EXPECT_GT(built, 1000);
 }
 
-TEST(FabricTest, ShippedSizes) {
-  // Eight hosts of eight rails on 40-port switches: a leaf a rail, 8 down, 8 up, over two spines.
+TEST(FabricTest, EightRailsOverTwoSpines) {
+  // Eight hosts of eight rails on 40-port switches: each rail has one leaf with 8 cables down and 8
+  // up, to two spines.
   const Result<Topology> selene = Make(
       {8, 8, 200},
       fmt::format("{{kind: rail-optimised, leaf: {}, spine: {}}}", Layer(40, 200), Layer(40, 200)));
@@ -154,11 +155,11 @@ TEST(FabricTest, ShippedSizes) {
   EXPECT_EQ(selene->fabric.links.size(), 128u);
   EXPECT_EQ(selene->fabric.switches[0].name, "leaf0.rail0");
   EXPECT_EQ(selene->fabric.switches[9].name, "spine1");
-  EXPECT_EQ(selene->fabric.links[0].delay, Time::Ns(50)) << "10 m at 5 ns a metre";
+  EXPECT_EQ(selene->fabric.links[0].delay, Time::Ns(50)) << "10 m at 5 ns per meter";
 }
 
 TEST(FabricTest, AFullRailStillHasRoomForItsUplinks) {
-  // 64 hosts on leaves of 64 ports: two leaves a rail, 32 down and 32 up each.
+  // 64 hosts on leaves of 64 ports: two leaves per rail, each with 32 cables down and 32 up.
   const Result<Topology> topology = Make(
       {64, 8, 400},
       fmt::format("{{kind: rail-optimised, leaf: {}, spine: {}}}", Layer(64, 400), Layer(64, 400)));
@@ -169,7 +170,7 @@ TEST(FabricTest, AFullRailStillHasRoomForItsUplinks) {
   EXPECT_EQ(topology->fabric.switches.size(), 24u) << "8 spines of 64 ports carry 512 uplinks";
 }
 
-TEST(FabricTest, RailsWithoutSpinesStayApart) {
+TEST(FabricTest, RailsWithoutSpinesAreSeparate) {
   const Result<Topology> topology =
       Make({4, 8, 400}, fmt::format("{{kind: rail-optimised, leaf: {}}}", Layer(4, 400)));
   ASSERT_TRUE(topology.ok());
@@ -205,7 +206,7 @@ std::string Message(const Shape& shape, const std::string& fabric) {
   return FirstLine(ErrorText(Make(shape, fabric)));
 }
 
-TEST(FabricMistakeTest, TooSmall) {
+TEST(FabricMistakeTest, TooFewPorts) {
   EXPECT_EQ(
       Message({9, 1}, "{kind: rail-optimised, leaf: " + Layer(8, 100) + "}"),
       "f:1:30: error: 9 hosts do not fit on a leaf of 8 ports, and there is no 'spine' to join "
@@ -315,7 +316,7 @@ TEST(FabricMistakeTest, ExplicitSwitches) {
             "f:3:12: error: 'switch' lacks the key 'buffer'");
 }
 
-TEST(FabricSharpTest, IsReadOnInfinibandAlone) {
+TEST(FabricSharpTest, IsReadOnlyOnInfiniband) {
   const auto made = [](const std::string& transport, const std::string& fabric) {
     Topology topology = Hosts({2, 1});
     topology.transport.kind = transport;
@@ -363,7 +364,7 @@ TEST(FabricRoutingTest, IsReadForEveryKind) {
             "ecmp, flowlet, adaptive, spray");
 }
 
-TEST(FabricKindsTest, AllNine) {
+TEST(FabricKindsTest, ListsAllNineKinds) {
   std::vector<std::string> names;
   for (const FabricKind& kind : FabricKinds()) names.emplace_back(kind.name);
   EXPECT_EQ(names,

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/base/scan.h"
+#include "core/schema/cluster/cluster_limits.h"
 #include "core/schema/fabric/limits.h"
 #include "core/schema/fabric/link_end.h"
 
@@ -44,7 +45,7 @@ class FaultReader {
   }
 
  private:
-  // Reads 'at', and 'until' if it is present, else zero.
+  // Reads 'at' into *at. Returns 'until', or zero if the key is absent.
   Time ReadTimes(Time* at) {
     reader_.ReadOptional("at", at);
     Time until;
@@ -69,9 +70,8 @@ class FaultReader {
       ReadGpuPlace(gpu != nullptr ? *gpu : *host, gpu != nullptr, &slow);
     }
     reader_.Read("slowdown", &slow.slowdown);
-    if (reader_.Has("slowdown") && !(slow.slowdown >= 1 && slow.slowdown <= 1000)) {
-      reader_.Fail("slowdown",
-                   "'slowdown' is how many times as long compute takes, from 1 to 1000");
+    if (reader_.Has("slowdown") && !(slow.slowdown >= 1 && slow.slowdown <= kMaxSlowdown)) {
+      reader_.Fail("slowdown", "'slowdown' is a factor on the time of compute, from 1 to 1000");
     }
     const Time until = ReadTimes(&slow.at);
     reader_.Finish();
@@ -127,15 +127,16 @@ class FaultReader {
     const YamlNode& node = at != nullptr ? *at : *nic;
     if (!ReadEnd(node, &end)) return;
     if (end.is_switch != (at != nullptr)) {
-      return diagnostics_->Add(node.ErrorHere(fmt::format(
-          "'{}' is {}", node.scalar, end.is_switch ? "a switch, not a NIC" : "a NIC, no switch")));
+      return diagnostics_->Add(node.ErrorHere(
+          fmt::format("'{}' is {}", node.scalar,
+                      end.is_switch ? "a switch, not a NIC" : "a NIC, not a switch")));
     }
     AddLinks([&](const FabricLink& link) { return Same(link.a, end) || Same(link.b, end); }, links);
   }
 
   void ReadCable(const YamlNode& node, std::vector<int>* links) {
     if (node.kind != YamlNode::Kind::kList || node.items.size() != 2) {
-      return reader_.Fail("link", "'link' must be its two ends, as [leaf0, spine1]");
+      return reader_.Fail("link", "'link' must be a list of its two ends, such as [leaf0, spine1]");
     }
     LinkEnd a, b;
     if (!ReadEnd(node.items[0], &a) || !ReadEnd(node.items[1], &b)) return;
@@ -169,7 +170,7 @@ class FaultReader {
 
   void ReadChange(Fault* fault) {
     if (reader_.Has("rate") && reader_.Has("bit_errors")) {
-      reader_.Fail("bit_errors", "a fault is either 'rate' or 'bit_errors'; write two");
+      reader_.Fail("bit_errors", "a fault has either 'rate' or 'bit_errors'; write two faults");
     }
     reader_.ReadOptional("rate", &fault->rate);
     if (reader_.Has("rate")) {
@@ -179,9 +180,9 @@ class FaultReader {
     reader_.ReadOptional("bit_errors", &fault->bit_errors);
     if (reader_.Has("bit_errors")) {
       fault->kind = Fault::Kind::kErrors;
-      if (!(fault->bit_errors > 0 && fault->bit_errors <= 0.01)) {
+      if (!(fault->bit_errors > 0 && fault->bit_errors <= kMaxBitErrors)) {
         reader_.Fail("bit_errors",
-                     "'bit_errors' is the chance of a bit to arrive wrong, above 0 "
+                     "'bit_errors' is the probability that a bit arrives wrong, above 0 "
                      "and at most 0.01");
       }
     }

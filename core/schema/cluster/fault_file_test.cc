@@ -11,7 +11,7 @@ namespace {
 
 using testing::ErrorText;
 
-// Two hosts of two NICs at `left` and `right`, which two cables join.
+// Two hosts of two NICs, one at switch `left` and one at `right`, which two cables join.
 Topology TwoSwitches() {
   Topology topology;
   topology.host_kinds.resize(1);
@@ -64,7 +64,7 @@ TEST(FaultFileTest, PlacesBecomeCables) {
   EXPECT_EQ(Read("- {nic: host1/nic1}\n")[0].links, (std::vector<int>{3}));
 }
 
-TEST(FaultFileTest, AnEndIsAnEntryOfItsOwnAndAllAreInOrderOfTime) {
+TEST(FaultFileTest, EndsAreSeparateEntriesAndEntriesAreSortedByTime) {
   const std::vector<Fault> faults = Read(
       "- {switch: left, at: 5 ms, until: 7 ms}\n"
       "- {nic: host0/nic0, rate: 50 Gbps, at: 6 ms}\n"
@@ -80,7 +80,7 @@ TEST(FaultFileTest, AnEndIsAnEntryOfItsOwnAndAllAreInOrderOfTime) {
   EXPECT_EQ(faults[3].links, faults[1].links);
 }
 
-TEST(FaultFileTest, GpusAreSlowForATimeOrForGood) {
+TEST(FaultFileTest, GpusAreSlowForATimeOrPermanently) {
   Topology topology = TwoSwitches();
   Diagnostics diagnostics;
   std::vector<SlowGpu> slow_gpus;
@@ -91,13 +91,13 @@ TEST(FaultFileTest, GpusAreSlowForATimeOrForGood) {
                  .value(),
              &topology, &slow_gpus, &diagnostics);
   EXPECT_EQ(ErrorText(diagnostics.ToStatus()), "ok");
-  EXPECT_TRUE(topology.faults.empty()) << "no network needs to know of them";
-  std::string told;
+  EXPECT_TRUE(topology.faults.empty()) << "slow GPUs are not faults of the network";
+  std::string listed;
   for (const SlowGpu& slow : slow_gpus) {
-    told += fmt::format("{} ms: host {} gpu {} x {}\n", slow.at.us() / 1000, slow.host, slow.gpu,
-                        slow.slowdown);
+    listed += fmt::format("{} ms: host {} gpu {} x {}\n", slow.at.us() / 1000, slow.host, slow.gpu,
+                          slow.slowdown);
   }
-  EXPECT_EQ(told,
+  EXPECT_EQ(listed,
             "0 ms: host 0 gpu -1 x 2\n"
             "1 ms: host 1 gpu 2 x 1.1\n"
             "3 ms: host 1 gpu 2 x 1.5\n"
@@ -116,7 +116,7 @@ TEST(FaultFileTest, MistakesInSlowGpusAreLocated) {
   EXPECT_EQ(ErrorOf("- {rank: 8, slowdown: 2}\n"),
             "f:1:10: error: there is no rank 8; the cluster has 8 GPUs");
   EXPECT_EQ(ErrorOf("- {rank: 1, slowdown: 0.5}\n"),
-            "f:1:23: error: 'slowdown' is how many times as long compute takes, from 1 to 1000");
+            "f:1:23: error: 'slowdown' is a factor on the time of compute, from 1 to 1000");
   EXPECT_EQ(ErrorOf("- {rank: 1}\n"), "f:1:3: error: 'fault' lacks the key 'slowdown'");
   EXPECT_EQ(ErrorOf("- {rank: 1, host: host0, slowdown: 2}\n"),
             "f:1:19: error: a slow GPU is named by one of 'gpu', 'host' and 'rank'");
@@ -128,16 +128,18 @@ TEST(FaultFileTest, MistakesAreLocated) {
   EXPECT_EQ(ErrorOf("- {switch: lft}\n"),
             "f:1:12: error: 'lft' is neither a NIC ('host0/nic0') nor one of the switches; did you "
             "mean 'left'?");
-  EXPECT_EQ(ErrorOf("- {switch: host0/nic0}\n"), "f:1:12: error: 'host0/nic0' is a NIC, no switch");
+  EXPECT_EQ(ErrorOf("- {switch: host0/nic0}\n"),
+            "f:1:12: error: 'host0/nic0' is a NIC, not a switch");
   EXPECT_EQ(ErrorOf("- {link: [host0/nic0, right]}\n"),
             "f:1:10: error: no cable joins 'host0/nic0' and 'right'");
   EXPECT_EQ(ErrorOf("- {switch: left, at: 2 ms, until: 1 ms}\n"),
             "f:1:35: error: 'until' is 1 ms, which is not after 'at', 2 ms");
   EXPECT_EQ(ErrorOf("- {switch: left, rate: 1 Gbps, bit_errors: 1e-3}\n"),
-            "f:1:44: error: a fault is either 'rate' or 'bit_errors'; write two");
-  EXPECT_EQ(ErrorOf("- {switch: left, bit_errors: 2}\n"),
-            "f:1:30: error: 'bit_errors' is the chance of a bit to arrive wrong, above 0 and at "
-            "most 0.01");
+            "f:1:44: error: a fault has either 'rate' or 'bit_errors'; write two faults");
+  EXPECT_EQ(
+      ErrorOf("- {switch: left, bit_errors: 2}\n"),
+      "f:1:30: error: 'bit_errors' is the probability that a bit arrives wrong, above 0 and at "
+      "most 0.01");
   EXPECT_EQ(ErrorOf("- {switch: left, untill: 2 ms}\n"),
             "f:1:18: error: unknown key 'untill' in 'fault'; did you mean 'until'?; valid keys are "
             "link, switch, nic, rate, bit_errors, at, until");

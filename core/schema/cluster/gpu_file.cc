@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/base/scan.h"
+#include "core/schema/cluster/cluster_limits.h"
 #include "core/schema/cluster/sharing_file.h"
 #include "core/schema/fabric/limits.h"
 
@@ -23,7 +24,7 @@ void ReadClock(YamlReader* gpu, int* mhz) {
   constexpr std::string_view kUnit = " MHz";
   const std::string_view number =
       text.ends_with(kUnit) ? std::string_view(text).substr(0, text.size() - kUnit.size()) : "";
-  if (!gpu->Has("clock") || (ScanNumbers(number, {""}, {mhz}) && *mhz >= 100)) return;
+  if (!gpu->Has("clock") || (ScanNumbers(number, {""}, {mhz}) && *mhz >= kMinClock)) return;
   gpu->Fail("clock", fmt::format("expected a clock like '1410 MHz', found '{}'", text));
 }
 
@@ -32,9 +33,10 @@ void ReadSpecification(const YamlNode& node, GpuSpec* spec, Diagnostics* diagnos
   gpu.Read("name", &spec->name);
   gpu.Read("architecture", &spec->architecture);
   gpu.Read("compute_capability", &spec->compute_capability);
-  gpu.CheckRange("compute_capability", spec->compute_capability, 60, 150);
+  gpu.CheckRange("compute_capability", spec->compute_capability, kMinComputeCapability,
+                 kMaxComputeCapability);
   gpu.Read("sms", &spec->sms);
-  gpu.CheckRange("sms", spec->sms, 1, 4096);
+  gpu.CheckRange("sms", spec->sms, 1, kMaxSms);
   ReadClock(&gpu, &spec->clock_mhz);
   if (const YamlNode* dense = gpu.Take("dense", true)) ReadDenseRates(*dense, spec, diagnostics);
   if (const YamlNode* memory = gpu.Take("memory", true)) {
@@ -100,9 +102,9 @@ void ReadMover(YamlReader* parent, const std::string& key, CollectiveCosts::Prot
 
 }  // namespace
 
-// Of a link. Values far below real ones would make rates of 0.
+// Checks a share of a link's rate.
 void CheckShare(const char* key, double share, YamlReader* reader) {
-  if (share >= 0.01 && share <= 1) return;
+  if (share >= kMinLinkShare && share <= 1) return;
   reader->Fail(key, fmt::format("'{}' is a share of the link: from 0.01 to 1", key));
 }
 
@@ -126,8 +128,8 @@ void ReadCollectiveCosts(const YamlNode& node, CollectiveCosts* costs, Diagnosti
   reader.Finish();
 }
 
-// The costs of NCCL's kernels: a section, the reference's, or stated as unknown. Without this check
-// a forgotten section would only fail in a replay.
+// Reads the costs of NCCL's kernels: a section, `none`, or nothing if there is a reference. Without
+// this check, a forgotten section would be an error only in a replay.
 void ReadCollectives(const YamlNode& root, YamlReader* file, GpuSpec* spec,
                      Diagnostics* diagnostics) {
   const YamlNode* costs = file->Take("collectives", false);
@@ -139,12 +141,14 @@ void ReadCollectives(const YamlNode& root, YamlReader* file, GpuSpec* spec,
   if (costs == nullptr) return;
   if (costs->kind == YamlNode::Kind::kScalar && costs->scalar == "none") {
     if (!spec->reference.empty())
-      diagnostics->Add(costs->ErrorHere("there is a 'reference', whose costs are taken"));
+      diagnostics->Add(costs->ErrorHere("'none' contradicts the 'reference', whose costs apply"));
     return;
   }
   ReadCollectiveCosts(*costs, &spec->collectives, diagnostics);
   spec->has_collective_costs = true;
 }
+
+std::string GpuFileName(const std::string& gpu) { return "gpus/" + gpu + ".yaml"; }
 
 Result<GpuSpec> ParseGpuFile(const std::string& text, const std::string& file_name) {
   ASSIGN_OR_RETURN(const YamlNode root, ParseYaml(text, file_name));

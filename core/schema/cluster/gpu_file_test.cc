@@ -14,7 +14,7 @@ namespace {
 using testing::ErrorText;
 using testing::FirstLine;
 
-// The toy GPU with one piece of its text replaced.
+// Returns the error of the toy GPU with one piece of its text replaced.
 std::string ErrorWith(const std::string& from, const std::string& to) {
   return ErrorText(ParseGpuFile(testing::Replaced(testing::ToyGpuText(), from, to), "toy.yaml"));
 }
@@ -43,7 +43,7 @@ TEST(GpuFileTest, FieldsAndDefaults) {
   EXPECT_EQ(spec->file_text, testing::ToyGpuText());
 }
 
-TEST(GpuFileTest, AClockHasItsUnit) {
+TEST(GpuFileTest, ClockNeedsAUnit) {
   const auto with = [](const std::string& clock) {
     return ParseGpuFile(
         testing::Replaced(testing::ToyGpuText(), "sms: 4", "sms: 4\n  clock: " + clock), "t.yaml");
@@ -53,7 +53,7 @@ TEST(GpuFileTest, AClockHasItsUnit) {
   EXPECT_EQ(with("1.4 GHz").error().message(), "expected a clock like '1410 MHz', found '1.4 GHz'");
 }
 
-TEST(GpuFileTest, Mistakes) {
+TEST(GpuFileTest, MistakesShowTheirPlace) {
   EXPECT_EQ(ErrorWith("  sms: 4\n", ""),
             "toy.yaml:2:3: error: 'gpu' lacks the key 'sms'\n"
             "    name: toy\n"
@@ -79,7 +79,7 @@ TEST(GpuFileTest, Mistakes) {
             "                                    ^");
 }
 
-TEST(GpuFileTest, NothingIsDividedByZero) {
+TEST(GpuFileTest, RejectsZeroSizesAndRates) {
   EXPECT_EQ(FirstLine(ErrorWith("size: 1 GB", "size: 0 GB")),
             "toy.yaml:7:18: error: 'size' is 0 B; it must be above 0 B");
   EXPECT_EQ(FirstLine(ErrorWith("bandwidth: 100 GB/s", "bandwidth: 0 GB/s")),
@@ -90,8 +90,8 @@ TEST(GpuFileTest, NothingIsDividedByZero) {
             "toy.yaml:10:9: error: 'pcie' is 0 bps; it must be at least 1 Mbps");
 }
 
-// A missing section, or one lost together with the reference, is an error at once.
-TEST(GpuFileTest, EveryFileSaysWhatCollectivesCost) {
+// A GPU's file needs the section `collectives`, or a reference that has it.
+TEST(GpuFileTest, RequiresCollectiveCosts) {
   EXPECT_EQ(
       ErrorWith("collectives: none\n", ""),
       "toy.yaml:1:1: error: 'collectives' is missing; state the costs of NCCL's kernels, 'none' "
@@ -99,7 +99,7 @@ TEST(GpuFileTest, EveryFileSaysWhatCollectivesCost) {
       "  gpu:\n"
       "  ^");
   EXPECT_EQ(FirstLine(ErrorWith("source: made up\n", "source: made up\n  reference: tin\n")),
-            "toy.yaml:13:14: error: there is a 'reference', whose costs are taken");
+            "toy.yaml:13:14: error: 'none' contradicts the 'reference', whose costs apply");
   EXPECT_EQ(
       FirstLine(ErrorWith("collectives: none", "collectives: nine")),
       "toy.yaml:12:14: error: 'collectives' must be a section of keys and values, found a single "
@@ -110,7 +110,7 @@ TEST(GpuFileTest, EveryFileSaysWhatCollectivesCost) {
                   .ok());
 }
 
-TEST(GpuFileTest, CollectiveCostsAreComplete) {
+TEST(GpuFileTest, ReportsIncompleteCollectiveCosts) {
   std::string text = testing::Replaced(testing::ToyGpuText(), "collectives: none\n",
                                        "collectives:\n"
                                        "  source: x\n"
@@ -139,7 +139,7 @@ TEST(GpuFileTest, CollectiveCostsAreComplete) {
             "                   ^");
 }
 
-TEST(GpuFileTest, WhatGoesPastNcclCostsAStartAndARate) {
+TEST(GpuFileTest, CopyEnginesCostAStartAndARate) {
   const Result<GpuSpec> h100 =
       ParseGpuFile(*ReadFile("configs/gpus/h100-sxm-80g.yaml"), "h100-sxm-80g.yaml");
   ASSERT_TRUE(h100.ok());

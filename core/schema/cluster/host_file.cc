@@ -6,14 +6,12 @@
 #include <vector>
 
 #include "core/base/scan.h"
+#include "core/schema/cluster/cluster_limits.h"
 #include "core/schema/cluster/host_memory_file.h"
 #include "core/schema/fabric/limits.h"
 
 namespace drydock {
 namespace {
-
-constexpr int kMaxGpus = 128, kMaxTrays = 128, kMaxNics = 128;
-constexpr int kMaxLinks = 64;  // between two GPUs
 
 // Returns the host's NVLinks per GPU: the scale-up bandwidth in links. Returns 0, and reports, if
 // this is not a whole number or exceeds the links of the GPU.
@@ -49,9 +47,9 @@ bool ReadPair(const YamlNode& key, const YamlNode& value, int gpus, Diagnostics*
     return false;
   }
   const Result<int64_t> count = AsInteger(value);
-  if (!count.ok() || *count < 1 || *count > kMaxLinks) {
+  if (!count.ok() || *count < 1 || *count > kMaxMeshLinks) {
     diagnostics->Add(value.ErrorHere(
-        fmt::format("a pair of GPUs has 1 to {} NVLinks, not '{}'", kMaxLinks, value.scalar)));
+        fmt::format("a pair of GPUs has 1 to {} NVLinks, not '{}'", kMaxMeshLinks, value.scalar)));
     return false;
   }
   link->count = static_cast<int>(*count);
@@ -128,7 +126,7 @@ void ReadScaleUp(const YamlNode& node, int gpus, const GpuSpec* gpu, ScaleUp* sc
   const bool switched = scale_up->kind == ScaleUpKind::kNvSwitch;
   if (switched) {
     reader.Read("switches", &scale_up->switches);
-    reader.CheckRange("switches", scale_up->switches, 1, 64);
+    reader.CheckRange("switches", scale_up->switches, 1, kMaxNvSwitches);
   }
   reader.Read("bandwidth", &scale_up->bandwidth);
   CheckRate("bandwidth", scale_up->bandwidth, &reader);
@@ -156,8 +154,8 @@ void ReadScaleUp(const YamlNode& node, int gpus, const GpuSpec* gpu, ScaleUp* sc
 // Reads "gen5 x16".
 void ReadPcie(const std::string& text, YamlReader* reader, Nics* nics) {
   if (ScanNumbers(text, {"gen", " x"}, {&nics->pcie_generation, &nics->pcie_lanes}) &&
-      nics->pcie_generation >= 3 && nics->pcie_generation <= 6 && nics->pcie_lanes >= 1 &&
-      nics->pcie_lanes <= 16) {
+      nics->pcie_generation >= kMinPcieGeneration && nics->pcie_generation <= kMaxPcieGeneration &&
+      nics->pcie_lanes >= 1 && nics->pcie_lanes <= kMaxPcieLanes) {
     return;
   }
   reader->Fail("pcie", fmt::format("'{}' is not a PCIe link; write 'gen4 x16' (generations 3 to 6, "
@@ -200,7 +198,7 @@ void ReadBoard(const YamlNode& node, Board* board, Diagnostics* diagnostics) {
     reader.Take("cpu", false);
   }
   reader.ReadOptional("sockets", &board->sockets);
-  reader.CheckRange("sockets", board->sockets, 1, 8);
+  reader.CheckRange("sockets", board->sockets, 1, kMaxSockets);
   const bool placed = reader.Has("gpus_per_switch");
   reader.ReadOptional("gpus_per_switch", &board->gpus_per_switch);
   if (placed) reader.CheckRange("gpus_per_switch", board->gpus_per_switch, 0, kMaxGpus);
@@ -211,7 +209,7 @@ void ReadBoard(const YamlNode& node, Board* board, Diagnostics* diagnostics) {
     if (given) CheckRate(key, *rate, &reader);
   }
   reader.ReadOptional("launch_speed", &board->launch_speed);
-  if (board->launch_speed < 0.05 || board->launch_speed > 100) {
+  if (board->launch_speed < kMinLaunchSpeed || board->launch_speed > kMaxLaunchSpeed) {
     reader.Fail("launch_speed", "'launch_speed' is a factor, from 0.05 to 100");
   }
   reader.Finish();
@@ -219,7 +217,8 @@ void ReadBoard(const YamlNode& node, Board* board, Diagnostics* diagnostics) {
 
 }  // namespace
 
-void ReadHost(YamlReader* reader, const GpuSpec* gpu, HostKind* kind, Diagnostics* diagnostics) {
+void ReadHost(YamlReader* reader, const GpuSpec* gpu, const NicDefaults& defaults, HostKind* kind,
+              Diagnostics* diagnostics) {
   reader->Read("gpus", &kind->gpus);
   reader->CheckRange("gpus", kind->gpus, 1, kMaxGpus);
   reader->ReadOptional("trays", &kind->trays);
@@ -243,6 +242,7 @@ void ReadHost(YamlReader* reader, const GpuSpec* gpu, HostKind* kind, Diagnostic
     ReadHostMemory(*memory, &kind->memory, diagnostics);
   }
   if (const YamlNode* nics = reader->Take("nics", false)) {
+    kind->nics.message = defaults.message;
     ReadNics(*nics, kind->gpus, kind->trays, &kind->nics, diagnostics);
   }
 }

@@ -5,13 +5,15 @@
 
 #include "core/base/yaml.h"
 #include "core/model/topology.h"
+#include "core/schema/cluster/nic_file.h"
 
 namespace drydock {
 
 // Reads gpus, trays, scale_up, board and nics through `reader` into *kind; reports mistakes to
 // *diagnostics. `gpu`: the host's GPU, or null if it could not be read; the checks that need it are
-// then skipped.
-void ReadHost(YamlReader* reader, const GpuSpec* gpu, HostKind* kind, Diagnostics* diagnostics);
+// then skipped. `defaults`: of NICs.
+void ReadHost(YamlReader* reader, const GpuSpec* gpu, const NicDefaults& defaults, HostKind* kind,
+              Diagnostics* diagnostics);
 
 }  // namespace drydock
 

@@ -1,5 +1,5 @@
-// Reads configs/host-launch.yaml: what launching work costs a host, one set per launch mode of a
-// framework, each with its source (docs/explanation/host-launch.md).
+// Reads configs/host-launch.yaml: the costs of launching work on a host, one set per launch mode of
+// a framework, each with its source (docs/explanation/host-launch.md).
 #ifndef DRYDOCK_CORE_SCHEMA_CLUSTER_HOST_LAUNCH_FILE_H_
 #define DRYDOCK_CORE_SCHEMA_CLUSTER_HOST_LAUNCH_FILE_H_
 

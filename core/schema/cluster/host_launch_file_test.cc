@@ -30,14 +30,15 @@ TEST(HostLaunchFileTest, ReadsEachSetUnderItsName) {
   EXPECT_EQ((*sets)[1].wait, Time::Us(10));
   EXPECT_EQ((*sets)[1].latency, Time::Us(4));
   EXPECT_EQ((*sets)[1].queue, 1024);
-  EXPECT_EQ((*sets)[1].backward_kernel, Time::Us(20)) << "as forward ones, unless the set says";
-  const auto said = ParseHostLaunchFile(
+  EXPECT_EQ((*sets)[1].backward_kernel, Time::Us(20))
+      << "a set without backward_kernel uses kernel";
+  const auto explicit_set = ParseHostLaunchFile(
       std::string("host_launch: {a: {backward_kernel: 3 us, ") + kSet + "}}", "host-launch.yaml");
-  ASSERT_TRUE(said.ok());
-  EXPECT_EQ((*said)[0].backward_kernel, Time::Us(3));
+  ASSERT_TRUE(explicit_set.ok());
+  EXPECT_EQ((*explicit_set)[0].backward_kernel, Time::Us(3));
 }
 
-TEST(HostLaunchFileTest, SaysWhatIsWrongAndWhere) {
+TEST(HostLaunchFileTest, MistakesShowTheirPlace) {
   EXPECT_EQ(MessageOf("host_launch: {}\n"),
             "host-launch.yaml:1:14: error: 'host_launch' must name at least one set of costs\n"
             "  host_launch: {}\n"
@@ -51,7 +52,7 @@ TEST(HostLaunchFileTest, SaysWhatIsWrongAndWhere) {
   EXPECT_NE(MessageOf("host_launch: {eager: {" + none + "}}").find("queue"), std::string::npos);
 }
 
-TEST(HostLaunchFileTest, WhatShipsCanBeRead) {
+TEST(HostLaunchFileTest, ShippedFileReads) {
   const std::string path = "configs/host-launch.yaml";
   const auto sets = ParseHostLaunchFile(*ReadFile(path), path);
   ASSERT_TRUE(sets.ok()) << sets.error().ToString();

@@ -13,7 +13,7 @@
 namespace drydock {
 
 struct HostMemoryDefaults {
-  std::map<std::string, Bandwidth> sockets;  // by CpuNames(), all of them
+  std::map<std::string, Bandwidth> sockets;  // one for each of CpuNames()
   HostMemory rest;                           // all but the bandwidth
 };
 

@@ -22,7 +22,7 @@ std::string ClusterError(const std::string& memory) {
   return cluster.ok() ? "ok" : cluster.error().ToString();
 }
 
-TEST(HostMemoryFileTest, WhatShipsKnowsEveryProcessor) {
+TEST(HostMemoryFileTest, ShippedFileHasEveryProcessor) {
   const auto defaults = ParseHostMemoryFile(*ReadFile(kPath), kPath);
   ASSERT_TRUE(defaults.ok()) << defaults.error().ToString();
   HostKind kind;
@@ -30,14 +30,14 @@ TEST(HostMemoryFileTest, WhatShipsKnowsEveryProcessor) {
     kind.board.cpu = cpu;
     EXPECT_TRUE(IsComplete(WithDefaults(kind, GpuSpec(), *defaults))) << cpu;
   }
-  // A DGX H100's: 8 channels of DDR5-4800, 8 B wide.
+  // A socket of a DGX H100 has 8 channels of DDR5-4800, each 8 B wide.
   GpuSpec hopper;
   hopper.compute_capability = 90;
   EXPECT_EQ(WithDefaults(HostKind(), hopper, *defaults).bandwidth,
             Bandwidth::FromBytesPerSecond(8 * 4800e6 * 8));
 }
 
-TEST(HostMemoryFileTest, TheClusterCountsMoreThanDefaults) {
+TEST(HostMemoryFileTest, ClusterOverridesDefaults) {
   const auto defaults = ParseHostMemoryFile(*ReadFile(kPath), kPath);
   const auto cluster = ParseCluster(
       Cluster("{bandwidth: 50 GB/s, copy_latency: 0 us, remote: {sharing: pool, bandwidth: 1 GB/s, "
@@ -53,7 +53,7 @@ TEST(HostMemoryFileTest, TheClusterCountsMoreThanDefaults) {
   EXPECT_EQ(memory.remote.latency, Time::Us(3));
 }
 
-TEST(HostMemoryFileTest, SaysWhatIsWrongAndWhere) {
+TEST(HostMemoryFileTest, MistakesShowTheirPlace) {
   EXPECT_EQ(
       ClusterError("{copy_efficiency: 1.5}"),
       "toys.topo:6:31: error: 'copy_efficiency' is 1.5; it is a share, above 0 and at most 1\n"

@@ -11,13 +11,13 @@ namespace {
 std::optional<SharingCosts> SharingIn(const std::string& gpu_file) {
   if (gpu_file.empty()) return std::nullopt;
   const Result<YamlNode> root = ParseYaml(gpu_file, "");
-  CHECK_NOTE(root.ok(), "a GPU's file that was read can be read again");
+  CHECK_NOTE(root.ok(), "the GPU's file was parsed when the cluster was read");
   const YamlNode* node = root->Find("sharing");
   if (node == nullptr) return std::nullopt;
   SharingCosts costs;
   Diagnostics diagnostics;
   ReadSharing(*node, &costs, &diagnostics);
-  CHECK_NOTE(diagnostics.ok(), "a GPU's file that was right is right again");
+  CHECK_NOTE(diagnostics.ok(), "the GPU's file was valid when the cluster was read");
   return costs;
 }
 
@@ -32,7 +32,7 @@ void ReadSharing(const YamlNode& node, SharingCosts* costs, Diagnostics* diagnos
   reader.Read("staged_traffic", &costs->staged_traffic);
   if (!(costs->staged_traffic >= 0 && costs->staged_traffic <= 2)) {
     reader.Fail("staged_traffic",
-                "'staged_traffic' is bytes of memory traffic a byte, from 0 to 2");
+                "'staged_traffic' is bytes of memory traffic per byte, from 0 to 2");
   }
   reader.Read("source", &costs->source);
   reader.Finish();

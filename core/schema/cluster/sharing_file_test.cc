@@ -9,7 +9,7 @@ namespace {
 
 constexpr const char* kOwn = "sharing: {channel_sms: 1.5, staged_traffic: 0.5, source: measured}\n";
 
-TEST(SharingFileTest, AGpuHasItsOwnOrItsReferencesOrNone) {
+TEST(SharingFileTest, CostsComeFromTheGpuThenItsReference) {
   Topology topology;
   topology.gpus.resize(3);
   topology.gpus[0].file_text = std::string("gpu: {}\n") + kOwn;
@@ -33,7 +33,7 @@ TEST(SharingFileTest, MistakesAreLocated) {
             "g:1:14: error: 'channel_sms' is a number of SMs, from 0 to 2\n"
             "  channel_sms: -1\n"
             "               ^\n"
-            "g:2:17: error: 'staged_traffic' is bytes of memory traffic a byte, from 0 to 2\n"
+            "g:2:17: error: 'staged_traffic' is bytes of memory traffic per byte, from 0 to 2\n"
             "  staged_traffic: 3\n"
             "                  ^\n"
             "g:1:1: error: 'sharing' lacks the key 'source'\n"

@@ -5,13 +5,12 @@
 #include <vector>
 
 #include "core/model/fabric/transport_attributes.h"
+#include "core/schema/cluster/cluster_limits.h"
 
 namespace drydock {
 namespace {
 
 using Names = std::vector<std::string>;
-
-constexpr int64_t kMaxMtu = 65535;  // a packet's length has 16 bits
 
 // Sets *choice to the value of `key`, or to the first of `names` if the key is absent.
 void ReadName(const char* key, const Names& names, YamlReader* reader, std::string* choice) {
@@ -61,18 +60,32 @@ void ReadAttributes(YamlReader* reader, TransportSettings* settings, Diagnostics
 
 }  // namespace
 
+const Names& TransportKindNames() {
+  static const Names names = {"roce-v2", "infiniband"};
+  return names;
+}
+
+const Names& FlowControlNames() {
+  static const Names names = {"ideal", "pfc", "none", "trim"};
+  return names;
+}
+
+const Names& RetransmissionNames() {
+  static const Names names = {"go-back-n", "selective-repeat"};
+  return names;
+}
+
 void ReadTransport(const YamlNode& node, Transport* transport, Diagnostics* diagnostics) {
   YamlReader reader(node, "transport", diagnostics);
-  ReadName("kind", {"roce-v2", "infiniband"}, &reader, &transport->kind);
-  ReadBytes("mtu", 256, kMaxMtu, &reader, &transport->mtu);
-  ReadBytes("header", 1, 1024, &reader, &transport->header);
-  ReadBytes("ack", 1, 1024, &reader, &transport->ack);
+  ReadName("kind", TransportKindNames(), &reader, &transport->kind);
+  ReadBytes("mtu", kMinMtu, kMaxMtu, &reader, &transport->mtu);
+  ReadBytes("header", 1, kMaxFrameOverhead, &reader, &transport->header);
+  ReadBytes("ack", 1, kMaxFrameOverhead, &reader, &transport->ack);
   reader.ReadOptional("packets_per_ack", &transport->packets_per_ack);
-  reader.CheckRange("packets_per_ack", transport->packets_per_ack, 1, 65536);
+  reader.CheckRange("packets_per_ack", transport->packets_per_ack, 1, kMaxPacketsPerAck);
   ReadName("congestion_control", CongestionControls(), &reader, &transport->congestion_control);
-  ReadName("flow_control", {"ideal", "pfc", "none", "trim"}, &reader, &transport->flow_control);
-  ReadName("retransmission", {"go-back-n", "selective-repeat"}, &reader,
-           &transport->retransmission);
+  ReadName("flow_control", FlowControlNames(), &reader, &transport->flow_control);
+  ReadName("retransmission", RetransmissionNames(), &reader, &transport->retransmission);
   ReadAttributes(&reader, &transport->attributes, diagnostics);
   reader.Finish();
 }

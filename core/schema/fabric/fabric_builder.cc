@@ -10,7 +10,7 @@
 namespace drydock {
 namespace {
 
-// The delay of a cable of any length, in picoseconds.
+// Returns the delay of a cable of this length, in picoseconds.
 double DelayPs(const FabricContext& context, double metres) {
   return metres * static_cast<double>(context.per_metre.ps());
 }
@@ -104,8 +104,8 @@ void ConnectNics(FabricContext* context, int per_switch, const Layer& layer) {
 
 bool PortsSuffice(FabricContext* context, const Layer& layer, int needed, const char* what) {
   if (needed <= layer.ports) return true;
-  context->reader->Fail("switch", fmt::format("a switch of {} ports has no room for {}: {}",
-                                              layer.ports, what, needed));
+  context->reader->Fail(
+      "switch", fmt::format("a switch has {} ports, but {} need {}", layer.ports, what, needed));
   return false;
 }
 

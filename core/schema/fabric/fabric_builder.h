@@ -1,4 +1,5 @@
-// What the generators of fabrics share: layers of equal switches, and the cables between them.
+// Functions that the generators of fabrics share: layers of equal switches, and the cables between
+// them.
 #ifndef DRYDOCK_CORE_SCHEMA_FABRIC_FABRIC_BUILDER_H_
 #define DRYDOCK_CORE_SCHEMA_FABRIC_FABRIC_BUILDER_H_
 
@@ -10,7 +11,7 @@
 
 namespace drydock {
 
-// A layer of equal switches, as `leaf:`, `spine:` or `switch:` gives it.
+// A layer of equal switches, which `leaf:`, `spine:` or `switch:` describes.
 struct Layer {
   int ports = 0;
   Bandwidth rate;
@@ -26,8 +27,8 @@ enum class LayerRole { kBottom, kUpper };
 // or cannot be built.
 bool ReadLayer(FabricContext* context, const std::string& key, LayerRole role, Layer* layer);
 
-// Reads a length under `key`, as "100 m". Returns the delay of such a cable; zero, and reports, if
-// the value is not a length.
+// Reads a length such as "100 m" under `key`, and returns the delay of a cable of this length.
+// Returns zero, and reports, if the value is not a length.
 Time ReadCable(const FabricContext& context, const std::string& key, YamlReader* reader);
 
 // Returns the index of the new switch.
@@ -48,7 +49,8 @@ int UplinksFor(int down, Bandwidth below, const Layer& layer, const Layer& above
 // Puts `per_switch` NICs on each switch, host by host, from switch 0.
 void ConnectNics(FabricContext* context, int per_switch, const Layer& layer);
 
-// Returns false, and reports, if a switch needs more ports than it has. `what` names the needs.
+// Returns false, and reports, if a switch needs more ports than it has. `what` names the uses of
+// the ports.
 bool PortsSuffice(FabricContext* context, const Layer& layer, int needed, const char* what);
 
 // Returns the number of NICs of all hosts.

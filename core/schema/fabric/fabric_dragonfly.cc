@@ -11,9 +11,9 @@ namespace drydock {
 namespace {
 
 struct DragonflyShape {
-  int nics = 0;      // of a switch (p)
-  int switches = 0;  // of a group (a)
-  int cables = 0;    // to other groups, of a switch (h)
+  int nics = 0;      // per switch (p)
+  int switches = 0;  // per group (a)
+  int cables = 0;    // to other groups, per switch (h)
   int groups = 0;
 };
 
@@ -66,8 +66,8 @@ void MakeDragonfly(FabricContext* context) {
   const int64_t most = int64_t{shape.switches} * shape.cables + 1;
   if (groups > most) {
     return reader->Fail("global_cables",
-                        fmt::format("{} groups are needed, and {} cables from each switch join at "
-                                    "most {}",
+                        fmt::format("the NICs need {} groups, but {} cables from each switch join "
+                                    "at most {}",
                                     groups, shape.cables, most));
   }
   shape.groups = static_cast<int>(groups);

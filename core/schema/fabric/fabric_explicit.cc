@@ -47,7 +47,7 @@ void ReadExplicitSwitch(FabricContext* context, const YamlNode& item, Names* swi
   CheckLatency("latency", made.latency, &reader);
   reader.Read("buffer", &made.buffer);
   reader.ReadOptional("tier", &made.tier);
-  reader.CheckRange("tier", made.tier, 0, 16);
+  reader.CheckRange("tier", made.tier, 0, kMaxTier);
   reader.Finish();
   int host = 0, nic = 0;
   if (made.name.empty() || ScanNumbers(made.name, {"host", "/nic"}, {&host, &nic})) {

@@ -1,6 +1,6 @@
 // The seam between the reader of `fabric:` and the kinds of fabric. A kind is a generator that
-// turns a few numbers into switches and cables; each generator knows this header alone. The table
-// of kinds is core/schema/cluster/fabric_table.cc.
+// turns a few numbers into switches and cables. The reader calls a generator only through this
+// interface. The table of kinds is core/schema/cluster/fabric_table.cc.
 #ifndef DRYDOCK_CORE_SCHEMA_FABRIC_FABRIC_KIND_H_
 #define DRYDOCK_CORE_SCHEMA_FABRIC_FABRIC_KIND_H_
 

@@ -1,4 +1,4 @@
-// Larger and other fabrics: three tiers, planes, fat-trees, dragonflies, tori.
+// Fabrics of three tiers, several planes, fat-trees, dragonflies and tori.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -43,38 +43,38 @@ std::string Message(int hosts, int nics, const std::string& fabric) {
   return at == std::string::npos ? text : text.substr(at, text.find('\n') - at);
 }
 
-struct Seen {
+struct Cabling {
   std::vector<int> cables;                // of each switch
   std::vector<std::set<int>> neighbours;  // among the switches
   std::map<std::pair<int, int>, int> nic_cables;
 };
 
-Seen Look(const Topology& topology) {
-  Seen seen;
-  seen.cables.resize(topology.fabric.switches.size());
-  seen.neighbours.resize(topology.fabric.switches.size());
+Cabling CablingOf(const Topology& topology) {
+  Cabling cabling;
+  cabling.cables.resize(topology.fabric.switches.size());
+  cabling.neighbours.resize(topology.fabric.switches.size());
   for (const FabricLink& link : topology.fabric.links) {
     for (const auto& [here, there] : {std::pair(link.a, link.b), std::pair(link.b, link.a)}) {
       if (!here.is_switch) {
-        ++seen.nic_cables[{here.index, here.nic}];
+        ++cabling.nic_cables[{here.index, here.nic}];
         continue;
       }
-      ++seen.cables[static_cast<size_t>(here.index)];
-      if (there.is_switch) seen.neighbours[static_cast<size_t>(here.index)].insert(there.index);
+      ++cabling.cables[static_cast<size_t>(here.index)];
+      if (there.is_switch) cabling.neighbours[static_cast<size_t>(here.index)].insert(there.index);
     }
   }
-  return seen;
+  return cabling;
 }
 
-// Steps from one switch to the farthest it reaches, and how many it reaches.
-std::pair<int, int> Depth(const Seen& seen, int from) {
-  std::vector<int> steps(seen.neighbours.size(), -1);
+// Returns the distance from a switch to the farthest reachable one, and how many are reachable.
+std::pair<int, int> Depth(const Cabling& cabling, int from) {
+  std::vector<int> steps(cabling.neighbours.size(), -1);
   std::queue<int> at({from});
   steps[static_cast<size_t>(from)] = 0;
   int reached = 0, depth = 0;
   for (; !at.empty(); at.pop(), ++reached) {
     depth = steps[static_cast<size_t>(at.front())];
-    for (const int next : seen.neighbours[static_cast<size_t>(at.front())]) {
+    for (const int next : cabling.neighbours[static_cast<size_t>(at.front())]) {
       if (steps[static_cast<size_t>(next)] >= 0) continue;
       steps[static_cast<size_t>(next)] = depth + 1;
       at.push(next);
@@ -84,17 +84,18 @@ std::pair<int, int> Depth(const Seen& seen, int from) {
 }
 
 void CheckPortsAndNics(const Topology& topology, int ports, int cables_of_nic) {
-  const Seen seen = Look(topology);
-  for (size_t i = 0; i < seen.cables.size(); ++i) {
-    ASSERT_LE(seen.cables[i], ports) << topology.fabric.switches[i].name;
-    ASSERT_GT(seen.cables[i], 0) << topology.fabric.switches[i].name << " joins nothing";
+  const Cabling cabling = CablingOf(topology);
+  for (size_t i = 0; i < cabling.cables.size(); ++i) {
+    ASSERT_LE(cabling.cables[i], ports) << topology.fabric.switches[i].name;
+    ASSERT_GT(cabling.cables[i], 0) << topology.fabric.switches[i].name << " has no cables";
   }
-  ASSERT_EQ(seen.nic_cables.size(),
+  ASSERT_EQ(cabling.nic_cables.size(),
             topology.hosts.size() * static_cast<size_t>(topology.host_kinds[0].nics.count));
-  for (const auto& [nic, cables] : seen.nic_cables) ASSERT_EQ(cables, cables_of_nic);
+  for (const auto& [nic, cables] : cabling.nic_cables) ASSERT_EQ(cables, cables_of_nic);
 }
 
-// Of each tier, the rate upwards times the oversubscription of the next is that downwards at least.
+// Checks for each switch below the top tier that its rate upwards, times the oversubscription of
+// the next tier, is at least its rate downwards.
 void CheckTiers(const Topology& topology, double spine_over, double core_over) {
   std::vector<double> up(topology.fabric.switches.size()), down(up);
   int tiers = 0;
@@ -140,32 +141,34 @@ TEST(ThreeTiersTest, RandomSizes) {
           << text;
       continue;
     }
-    const Seen seen = Look(*topology);
-    ASSERT_EQ(Depth(seen, 0).second, static_cast<int>(seen.cables.size())) << "all is one fabric";
+    const Cabling cabling = CablingOf(*topology);
+    ASSERT_EQ(Depth(cabling, 0).second, static_cast<int>(cabling.cables.size()))
+        << "every switch is reachable";
     built += topology->fabric.switches.back().tier == 2;
     CheckPortsAndNics(*topology, ports, 1);
     CheckTiers(*topology, spine_over, core_over);
     if (HasFatalFailure()) return;
   }
-  EXPECT_GT(built, 300) << "with cores";
+  EXPECT_GT(built, 300) << "fabrics with cores";
 }
 
 TEST(ThreeTiersTest, APodHoldsAllRailsOfItsHosts) {
-  // 64 hosts of 8 rails, 32-port switches: 16 hosts a leaf, 8 leaves a group of hosts, 16 leaves a
-  // pod's spine can take: two groups a pod, two pods, 16 spines each.
+  // 64 hosts of 8 rails on switches with 32 ports. A leaf serves 16 hosts, so a group of 16 hosts
+  // has 8 leaves. A spine takes 16 leaves, so a pod has two groups. There are two pods of 16 spines
+  // each.
   const Result<Topology> topology =
       Make(64, 8,
            fmt::format("{{kind: rail-optimised, leaf: {}, spine: {}, core: {}}}", Layer(32),
                        Layer(32), Layer(32)));
   ASSERT_TRUE(topology.ok()) << topology.error().ToString();
-  const Seen seen = Look(*topology);
+  const Cabling cabling = CablingOf(*topology);
   std::map<std::string, std::set<std::string>> leaves_of;  // pod of a spine -> leaves
   int cores = 0;
-  for (size_t i = 0; i < seen.neighbours.size(); ++i) {
+  for (size_t i = 0; i < cabling.neighbours.size(); ++i) {
     const FabricSwitch& each = topology->fabric.switches[i];
     cores += each.tier == 2;
     if (each.tier != 1) continue;
-    for (const int next : seen.neighbours[i]) {
+    for (const int next : cabling.neighbours[i]) {
       const FabricSwitch& other = topology->fabric.switches[static_cast<size_t>(next)];
       if (other.tier == 0) leaves_of[each.name.substr(0, 4)].insert(other.name);
     }
@@ -177,28 +180,28 @@ TEST(ThreeTiersTest, APodHoldsAllRailsOfItsHosts) {
   EXPECT_EQ(cores, 16) << "one for each spine of a pod: 16 uplinks from each of two pods";
 }
 
-TEST(PlanesTest, EachNicHasACableToEachOfSeparatePlanes) {
+TEST(PlanesTest, EachNicHasACableToEachPlane) {
   const Result<Topology> topology =
       Make(32, 8,
            fmt::format("{{kind: rail-optimised, planes: 2, leaf: {}, spine: {}}}", Layer(32, ""),
                        Layer(64)));
   ASSERT_TRUE(topology.ok()) << topology.error().ToString();
   CheckPortsAndNics(*topology, 64, 2);
-  const Seen seen = Look(*topology);
-  EXPECT_EQ(Depth(seen, 0).second * 2, static_cast<int>(seen.cables.size()));
+  const Cabling cabling = CablingOf(*topology);
+  EXPECT_EQ(Depth(cabling, 0).second * 2, static_cast<int>(cabling.cables.size()));
   EXPECT_EQ(topology->fabric.switches[0].name, "leaf0.rail0.plane0");
   EXPECT_EQ(topology->fabric.links[0].rate.bits_per_second(), 200'000'000'000);
 }
 
-TEST(FatTreeTest, OfFourPortsIsTheTextbookOne) {
+TEST(FatTreeTest, FourPortSwitchesGiveTheTextbookTree) {
   const Result<Topology> topology = Make(16, 1, "{kind: fat-tree, switch: " + Layer(4) + "}");
   ASSERT_TRUE(topology.ok()) << topology.error().ToString();
   EXPECT_EQ(topology->fabric.switches.size(), 20u) << "5 k^2 / 4";
   EXPECT_EQ(topology->fabric.links.size(), 48u) << "3 k^3 / 4";
   CheckPortsAndNics(*topology, 4, 1);
   CheckTiers(*topology, 1, 1);
-  for (const int cables : Look(*topology).cables) EXPECT_EQ(cables, 4);
-  EXPECT_EQ(Depth(Look(*topology), 0).first, 4) << "edge, aggregation, core and down again";
+  for (const int cables : CablingOf(*topology).cables) EXPECT_EQ(cables, 4);
+  EXPECT_EQ(Depth(CablingOf(*topology), 0).first, 4) << "edge, aggregation, core and down again";
 }
 
 TEST(FatTreeTest, LeavesOutPodsWithoutNics) {
@@ -218,15 +221,15 @@ std::string Dragonfly(int p, int a, int h, int ports) {
       Layer(ports), p, a, h);
 }
 
-TEST(DragonflyTest, TheBalancedOneOfThePaper) {
+TEST(DragonflyTest, BalancedDragonflyOfThePaper) {
   // p = h = 2, a = 4: 9 groups, 36 switches, 72 NICs; any two switches are at most 3 hops apart.
   const Result<Topology> topology = Make(9, 8, Dragonfly(2, 4, 2, 7));
   ASSERT_TRUE(topology.ok()) << topology.error().ToString();
   EXPECT_EQ(topology->fabric.switches.size(), 36u);
   CheckPortsAndNics(*topology, 7, 1);
-  const Seen seen = Look(*topology);
-  for (const int cables : seen.cables) EXPECT_EQ(cables, 7) << "every port is used";
-  for (int i = 0; i < 36; ++i) EXPECT_LE(Depth(seen, i).first, 3);
+  const Cabling cabling = CablingOf(*topology);
+  for (const int cables : cabling.cables) EXPECT_EQ(cables, 7) << "every port is used";
+  for (int i = 0; i < 36; ++i) EXPECT_LE(Depth(cabling, i).first, 3);
   EXPECT_EQ(topology->fabric.links.back().delay, Time::Ns(500)) << "100 m between groups";
 }
 
@@ -240,10 +243,9 @@ TEST(DragonflyTest, FewerGroupsHaveMoreCablesBetweenThem) {
     EXPECT_EQ(topology->fabric.links.size(), inside + between) << groups;
   }
   EXPECT_EQ(Message(10, 8, Dragonfly(2, 4, 2, 7)),
-            "error: 10 groups are needed, and 2 cables from each switch join at most 9");
+            "error: the NICs need 10 groups, but 2 cables from each switch join at most 9");
   EXPECT_EQ(Message(1, 8, Dragonfly(2, 4, 2, 6)),
-            "error: a switch of 6 ports has no room for its NICs, its group and its global cables: "
-            "7");
+            "error: a switch has 6 ports, but its NICs, its group and its global cables need 7");
 }
 
 std::string Torus(const std::string& dimensions, int ports, const std::string& more = "") {
@@ -254,23 +256,23 @@ std::string Torus(const std::string& dimensions, int ports, const std::string& m
 TEST(TorusTest, RingsInEachDimension) {
   const Result<Topology> topology = Make(64, 2, Torus("[4, 4, 4]", 8));
   ASSERT_TRUE(topology.ok()) << topology.error().ToString();
-  const Seen seen = Look(*topology);
-  EXPECT_EQ(seen.cables.size(), 64u);
-  for (const int cables : seen.cables) EXPECT_EQ(cables, 2 + 6);
-  EXPECT_EQ(Depth(seen, 0).first, 6) << "two steps in each dimension";
+  const Cabling cabling = CablingOf(*topology);
+  EXPECT_EQ(cabling.cables.size(), 64u);
+  for (const int cables : cabling.cables) EXPECT_EQ(cables, 2 + 6);
+  EXPECT_EQ(Depth(cabling, 0).first, 6) << "two steps in each dimension";
   EXPECT_EQ(topology->fabric.switches[1 + 4 * 2 + 16 * 3].name, "at1.2.3");
 }
 
 TEST(TorusTest, AMeshHasCorners) {
   const Result<Topology> topology = Make(12, 1, Torus("[3, 4]", 5, ", wrap: false"));
   ASSERT_TRUE(topology.ok());
-  const Seen seen = Look(*topology);
-  EXPECT_EQ(seen.cables[0], 1 + 2);
-  EXPECT_EQ(seen.cables[4], 1 + 4);
-  EXPECT_EQ(Depth(seen, 0).first, 2 + 3);
+  const Cabling cabling = CablingOf(*topology);
+  EXPECT_EQ(cabling.cables[0], 1 + 2);
+  EXPECT_EQ(cabling.cables[4], 1 + 4);
+  EXPECT_EQ(Depth(cabling, 0).first, 2 + 3);
 }
 
-TEST(TorusTest, TwoInARowHaveOneCable) {
+TEST(TorusTest, RingOfTwoSwitchesHasOneCable) {
   const Result<Topology> topology = Make(2, 1, Torus("[2, 1]", 2));
   ASSERT_TRUE(topology.ok());
   EXPECT_EQ(topology->fabric.links.size(), 3u);
@@ -280,9 +282,9 @@ TEST(TorusTest, Mistakes) {
   EXPECT_EQ(Message(9, 1, Torus("[2, 4]", 5)),
             "error: 8 switches with 1 NICs each have no room for 9 NICs");
   EXPECT_EQ(Message(8, 1, Torus("[4, 4]", 4)),
-            "error: a switch of 4 ports has no room for its NICs and its neighbours: 5");
+            "error: a switch has 4 ports, but its NICs and its neighbours need 5");
   const std::string shape =
-      "error: 'dimensions' must be 1 to 6 numbers from 1 on, as [4, 4, 8], of at most 65536 "
+      "error: 'dimensions' must be 1 to 6 positive numbers, such as [4, 4, 8], of at most 65536 "
       "switches";
   for (const char* dimensions : {"[]", "[0]", "[a]", "4", "[70000]", "[300, 300]",
                                  "[1, 1, 1, 1, 1, 1, 1]", "[99999999999999999999]"}) {

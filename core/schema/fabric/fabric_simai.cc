@@ -2,9 +2,9 @@
 //
 //   nodes gpus_per_server nvswitches switches links GPU
 //   ids of the NVSwitches and of the switches
-//   source destination rate delay error_rate        (a line for each link, both ways)
+//   source destination rate delay error_rate        (one line per link, for both directions)
 //
-// GPUs have the first ids, server by server; each has a NIC of its own. Links between GPUs and
+// GPUs have the first ids, server by server; each GPU has its own NIC. Links between GPUs and
 // NVSwitches are inside a host; the cluster file describes them, and the reader skips them.
 #include <fmt/format.h>
 
@@ -29,10 +29,13 @@ class SimaiReader {
     RETURN_IF_ERROR(ReadCounts());
     RETURN_IF_ERROR(ReadSwitches());
     for (int64_t i = 0; i < links_; ++i) {
-      if (!NextLine()) return Bad(fmt::format("{} links were announced, {} are there", links_, i));
+      if (!NextLine())
+        return Bad(fmt::format("the first line announces {} links, but there are {}", links_, i));
       RETURN_IF_ERROR(ReadLink());
     }
-    if (NextLine()) return Bad(fmt::format("more than the {} links that were announced", links_));
+    if (NextLine())
+      return Bad(
+          fmt::format("there are more links than the {} that the first line announces", links_));
     return OkStatus();
   }
 
@@ -76,13 +79,15 @@ class SimaiReader {
     links_ = Number(4);
     gpus_ = nodes - nvswitches - switches_;
     if (gpus_ != CountNics(topology_)) {
-      return Bad(fmt::format("it is for {} GPUs with a NIC each, but the cluster has {} NICs",
-                             gpus_, CountNics(topology_)));
+      return Bad(
+          fmt::format("the topology has {} GPUs with a NIC each, but the cluster has {} NICs",
+                      gpus_, CountNics(topology_)));
     }
     const int nics = topology_.kind_of_host(0).nics.count;
     if (per_server != nics) {
-      return Bad(fmt::format("it has {} GPUs a server, the cluster's hosts have {} NICs",
-                             per_server, nics));
+      return Bad(
+          fmt::format("the topology has {} GPUs per server, but the cluster's hosts have {} NICs",
+                      per_server, nics));
     }
     nvswitches_ = nvswitches;
     return OkStatus();
@@ -137,8 +142,9 @@ class SimaiReader {
       return Bad(fmt::format("'{}' is not between 1 ps and 1 s", fields_[3]));
     }
     if (fields_[4].find_first_not_of("0.") != std::string::npos) {
-      return Bad(fmt::format("an error rate of '{}': write it as 'bit_errors' under 'faults'",
-                             fields_[4]));
+      return Bad(fmt::format(
+          "the error rate '{}' is not read here; write it as 'bit_errors' under 'faults'",
+          fields_[4]));
     }
     if (a->is_switch && b->is_switch && a->index == b->index) {
       return Bad(fmt::format("node {} is joined to itself", fields_[0]));

@@ -8,7 +8,7 @@ namespace {
 
 using testing::ErrorText;
 
-// Two servers of two GPUs, an NVSwitch each (4, 5), two rail switches (6, 7) and one above (8).
+// Two servers of two GPUs, with an NVSwitch each (4, 5), two rail switches (6, 7) and a spine (8).
 constexpr const char* kTwoServers =
     "9 2 2 3 10 H100\n"
     "4 5 6 7 8\n"
@@ -43,7 +43,7 @@ Result<Topology> Make(const std::string& text) {
   return topology;
 }
 
-// The first line of the error about the file with a piece of it replaced.
+// Returns the first line of the error for the file with one piece replaced.
 std::string With(const std::string& from, const std::string& to) {
   std::string text = kTwoServers;
   const size_t at = text.find(from);
@@ -53,13 +53,13 @@ std::string With(const std::string& from, const std::string& to) {
   return error.substr(0, error.find('\n'));
 }
 
-TEST(FabricSimaiTest, ServersBecomeHostsAndGpusNics) {
+TEST(FabricSimaiTest, ServersBecomeHostsAndGpusBecomeNics) {
   const Result<Topology> topology = Make(kTwoServers);
   ASSERT_TRUE(topology.ok()) << topology.error().ToString();
   ASSERT_EQ(topology->fabric.switches.size(), 3u);
   EXPECT_EQ(topology->fabric.switches[0].name, "switch6");
   EXPECT_EQ(topology->fabric.switches[0].latency, Time::Ns(300));
-  ASSERT_EQ(topology->fabric.links.size(), 6u) << "what is inside a host is passed over";
+  ASSERT_EQ(topology->fabric.links.size(), 6u) << "links inside a host are skipped";
   const FabricLink& link = topology->fabric.links[3];
   EXPECT_TRUE(!link.a.is_switch && link.a.index == 1 && link.a.nic == 1);
   EXPECT_TRUE(link.b.is_switch && link.b.index == 1);
@@ -72,17 +72,20 @@ TEST(FabricSimaiTest, MistakesAreLocated) {
   EXPECT_EQ(With("6 8 800Gbps 0.0005ms", "6 8 800Gbps 0.0005").substr(0, 37),
             "t:11:1: error: '0.0005' has no unit; ");
   EXPECT_EQ(With("6 8 800Gbps 0.0005ms 0", "6 8 800Gbps 0.0005ms 0.01"),
-            "t:11:1: error: an error rate of '0.01': write it as 'bit_errors' under 'faults'");
-  EXPECT_EQ(With("3 10 H100", "3 11 H100"), "t:12:1: error: 11 links were announced, 10 are there");
+            "t:11:1: error: the error rate '0.01' is not read here; write it as 'bit_errors' under "
+            "'faults'");
+  EXPECT_EQ(With("3 10 H100", "3 11 H100"),
+            "t:12:1: error: the first line announces 11 links, but there are 10");
   EXPECT_EQ(With("3 10 H100", "3 9 H100"),
-            "t:12:1: error: more than the 9 links that were announced");
+            "t:12:1: error: there are more links than the 9 that the first line announces");
   EXPECT_EQ(With("4 5 6 7 8", "4 5 6 7 7"), "t:2:1: error: 7 is listed twice");
   EXPECT_EQ(With("4 5 6 7 8", "4 5 6 7"),
             "t:2:1: error: the second line must list 2 NVSwitches and 3 switches");
-  EXPECT_EQ(With("9 2 2 3 10", "9 4 2 3 10"),
-            "t:1:1: error: it has 4 GPUs a server, the cluster's hosts have 2 NICs");
+  EXPECT_EQ(
+      With("9 2 2 3 10", "9 4 2 3 10"),
+      "t:1:1: error: the topology has 4 GPUs per server, but the cluster's hosts have 2 NICs");
   EXPECT_EQ(With("9 2 2 3 10", "10 2 2 3 10"),
-            "t:1:1: error: it is for 5 GPUs with a NIC each, but the cluster has 4 NICs");
+            "t:1:1: error: the topology has 5 GPUs with a NIC each, but the cluster has 4 NICs");
   EXPECT_EQ(With("9 2 2 3 10", "9 2 -2 3 10"), "t:1:1: error: '-2' is not a count");
   EXPECT_NE(ErrorText(Make("")).find("a SimAI topology begins with: nodes gpus_per_server"),
             std::string::npos);

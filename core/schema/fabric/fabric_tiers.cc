@@ -26,7 +26,7 @@ bool ReadTiers(FabricContext* context, Tiers* tiers) {
   const bool spine = ReadLayer(context, "spine", LayerRole::kUpper, &tiers->spine);
   const bool core = ReadLayer(context, "core", LayerRole::kUpper, &tiers->core);
   if (tiers->has_core && !tiers->has_spine) {
-    context->reader->Fail("core", "a 'core' joins spines, and there is no 'spine'");
+    context->reader->Fail("core", "a 'core' joins spines, but there is no 'spine'");
     return false;
   }
   return leaf && spine == tiers->has_spine && core == tiers->has_core;
@@ -121,7 +121,8 @@ void ConnectCores(FabricContext* context, const std::vector<std::vector<int>>& s
   }
 }
 
-// The leaves of a group of hosts, `together` in a row, go into one pod.
+// Joins leaves by pods and cores. `together` successive leaves belong to one group of hosts and go
+// into one pod.
 void ConnectThreeTiers(FabricContext* context, const std::vector<int>& leaves, int together,
                        LeafPorts ports, const Tiers& tiers, const Plane& plane) {
   const Bandwidth below = std::min(tiers.leaf.rate, tiers.spine.rate);

@@ -30,8 +30,8 @@ bool ReadTorus(YamlReader* reader, TorusShape* shape) {
     shape->sizes.push_back(static_cast<int>(*size));
   }
   if (list->items.empty() || list->items.size() > 6 || shape->sizes.size() != list->items.size()) {
-    reader->Fail("dimensions", fmt::format("'dimensions' must be 1 to 6 numbers from 1 on, as "
-                                           "[4, 4, 8], of at most {} switches",
+    reader->Fail("dimensions", fmt::format("'dimensions' must be 1 to 6 positive numbers, such "
+                                           "as [4, 4, 8], of at most {} switches",
                                            kMaxTorusSwitches));
     return false;
   }

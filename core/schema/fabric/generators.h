@@ -1,4 +1,4 @@
-// The generators of fabrics, each in a file of its own.
+// The generators of fabrics. Each is in a separate file.
 #ifndef DRYDOCK_CORE_SCHEMA_FABRIC_GENERATORS_H_
 #define DRYDOCK_CORE_SCHEMA_FABRIC_GENERATORS_H_
 

@@ -13,10 +13,12 @@ namespace drydock {
 // Slower links cause times above 106 days, the range of Time.
 inline constexpr Bandwidth kMinRate = Bandwidth::BitsPerSecond(1000000);
 
-// Of a switch, a NIC or a link inside a host; equal to the delay of the longest cable.
+// The longest latency of a switch, a NIC or a link inside a host, and the longest delay of a cable.
 inline constexpr Time kMaxLatency = Time::Us(1000000);
 
-// Each reports a value out of bounds under `key`, and nothing if `key` is absent.
+inline constexpr int kMaxTier = 16;  // of a switch
+
+// Each function reports a value of `key` that is out of bounds. An absent `key` is not an error.
 inline void CheckRate(const std::string& key, Bandwidth rate, YamlReader* reader) {
   if (!reader->Has(key) || rate >= kMinRate) return;
   reader->Fail(key, fmt::format("'{}' is {}; it must be at least 1 Mbps", key, ToString(rate)));

@@ -19,7 +19,7 @@ constexpr int kMaxDimensions = 16;
 constexpr int64_t kMaxNpus = 1 << 20;
 constexpr int64_t kMaxChunks = 1 << 16;
 constexpr double kGib = 1 << 30;
-constexpr double kMaxGigabytes = 1e6;     // a second
+constexpr double kMaxGigabytes = 1e6;     // per second
 constexpr double kMaxNanoseconds = 1e12;  // about a quarter of an hour
 
 // Reads the values of a list; `read` appends one element.
@@ -44,8 +44,9 @@ std::vector<T> ReadList(YamlReader* reader, const std::string& key, Diagnostics*
   return out;
 }
 
-// ASTRA-sim's files have numbers without units.
-Result<double> NumberUpTo(const YamlNode& node, double least, double most, const char* unit) {
+// Returns the number if it is from `least` to `most`. `unit` is for the message: ASTRA-sim's files
+// state no units.
+Result<double> NumberInRange(const YamlNode& node, double least, double most, const char* unit) {
   ASSIGN_OR_RETURN(const double value, AsNumber(node));
   if (value >= least && value <= most) return value;
   return node.ErrorHere(
@@ -53,12 +54,12 @@ Result<double> NumberUpTo(const YamlNode& node, double least, double most, const
 }
 
 Result<Bandwidth> ReadBandwidth(const YamlNode& node, double unit) {
-  ASSIGN_OR_RETURN(const double value, NumberUpTo(node, 1e-6, kMaxGigabytes, "GB/s"));
+  ASSIGN_OR_RETURN(const double value, NumberInRange(node, 1e-6, kMaxGigabytes, "GB/s"));
   return Bandwidth::FromBytesPerSecond(value * unit);
 }
 
 Result<Time> ReadNanoseconds(const YamlNode& node) {
-  ASSIGN_OR_RETURN(const double value, NumberUpTo(node, 0, kMaxNanoseconds, "ns"));
+  ASSIGN_OR_RETURN(const double value, NumberInRange(node, 0, kMaxNanoseconds, "ns"));
   return Time::Ps(std::llround(value * 1000));
 }
 
@@ -94,7 +95,7 @@ const AlgorithmName kAlgorithms[] = {
     {"doubleBinaryTree", {DimensionAlgorithm::kDoubleBinaryTree, 0, false}},
 };
 
-// "direct4": at most four concurrent messages.
+// Reads an implementation, such as "ring" or "direct4" (at most four concurrent messages).
 Result<DimensionRule> ReadRule(const YamlNode& node) {
   ASSIGN_OR_RETURN(const std::string text, AsString(node));
   const size_t digits = text.find_first_of("0123456789");
@@ -112,7 +113,7 @@ Result<DimensionRule> ReadRule(const YamlNode& node) {
   }
   return node.ErrorHere(
       fmt::format("there is no implementation '{}'{}; valid values are {}, and "
-                  "direct and oneDirect with a number of messages at once",
+                  "direct and oneDirect with a number of concurrent messages",
                   text, DidYouMean(text, names), Join(names)));
 }
 
@@ -148,7 +149,7 @@ class SystemReader {
     ReadEndpoint();
     ReadOptimization();
     CheckTree();
-    PassOver();
+    SkipOtherKeys();
     reader_.Finish();
     return std::move(system_);
   }
@@ -197,7 +198,8 @@ class SystemReader {
 
   void CheckRule(const std::string& key, const DimensionRule& rule, int npus, size_t rules) {
     if (rule.over_all && rules > 1) {
-      reader_.Fail(key, fmt::format("'{}': one phase over all NPUs stands alone", key));
+      reader_.Fail(
+          key, fmt::format("'{}': an implementation over all NPUs must be the only value", key));
     }
     const bool halves = rule.algorithm == DimensionAlgorithm::kHalvingDoubling;
     const bool tree = rule.algorithm == DimensionAlgorithm::kDoubleBinaryTree;
@@ -208,11 +210,12 @@ class SystemReader {
       reader_.Fail(key, fmt::format("'{}': halvingDoubling has no all-to-all", key));
     }
     if (tree && key != "all-reduce-implementation") {
-      reader_.Fail(key, fmt::format("'{}': a doubleBinaryTree only reduces to all", key));
+      reader_.Fail(key, fmt::format("'{}': a doubleBinaryTree only implements all-reduce", key));
     }
   }
 
-  // Before the last dimension an all-reduce is a reduce-scatter, which trees cannot do.
+  // Reports a tree before the last dimension: there an all-reduce runs as a reduce-scatter, which
+  // trees do not implement.
   void CheckTree() {
     const std::vector<DimensionRule>& rules = system_.all_reduce;
     for (size_t d = 0; system_.hierarchical && d + 1 < rules.size(); ++d) {
@@ -222,8 +225,8 @@ class SystemReader {
     }
   }
 
-  // Keys that do not affect communication, or state the default.
-  void PassOver() {
+  // Skips keys that do not affect communication or that have only one supported value.
+  void SkipOtherKeys() {
     for (const char* key : {"peak-perf", "roofline-enabled", "boost-mode", "trace-enabled",
                             "replay-only", "track-local-mem", "local-mem-trace-filename",
                             "local-reduction-delay", "L", "o", "g", "G"}) {
@@ -232,7 +235,7 @@ class SystemReader {
     int shared = 0;
     reader_.ReadOptional("model-shared-bus", &shared);
     if (shared != 0) {
-      reader_.Fail("model-shared-bus", "a shared bus at the endpoint is not modelled; 0");
+      reader_.Fail("model-shared-bus", "a shared bus at the endpoint is not modeled; write 0");
     }
   }
 

@@ -1,5 +1,5 @@
-// Reads ASTRA-sim's own files: the network yml of its analytical network, and the json of its
-// system layer (docs/explanation/analytical-network.md). Reports all mistakes at once.
+// Reads ASTRA-sim's own files: the YAML of its analytical network, and the JSON of its system
+// layer (docs/explanation/analytical-network.md). Reports all mistakes at once.
 #ifndef DRYDOCK_CORE_SCHEMA_FOREIGN_ASTRA_FILES_H_
 #define DRYDOCK_CORE_SCHEMA_FOREIGN_ASTRA_FILES_H_
 

@@ -50,7 +50,7 @@ TEST(AstraFilesTest, ReadsANetwork) {
   EXPECT_EQ(network.dimensions()[0].shape, DimensionShape::kRing);
   EXPECT_EQ(network.dimensions()[1].shape, DimensionShape::kSwitch);
   EXPECT_EQ(network.dimensions()[0].bandwidth.bits_per_second(), 50LL * 8 << 30)
-      << "what the file calls GB/s are GiB/s to ASTRA-sim";
+      << "ASTRA-sim reads the GB/s of the file as GiB/s";
   EXPECT_EQ(network.dimensions()[1].latency, Time::Ps(500));
   EXPECT_EQ(network.stride(1), 4);
   EXPECT_EQ(network.CoordinateOf(30, 0), 2);
@@ -73,7 +73,7 @@ TEST(AstraFilesTest, ReadsASystem) {
   EXPECT_TRUE(system->all_to_all[0].over_all);
 }
 
-TEST(AstraFilesTest, SaysWhatIsWrongWithANetwork) {
+TEST(AstraFilesTest, ReportsMistakesInANetwork) {
   EXPECT_EQ(NetworkError("Switch", "Swich"),
             "network.yml:1:19: error: there is no topology 'Swich'; did you mean 'Switch'?; valid "
             "values are Ring, FullyConnected, Switch\n"
@@ -91,7 +91,7 @@ TEST(AstraFilesTest, SaysWhatIsWrongWithANetwork) {
   EXPECT_NE(NetworkError("[ Ring, Switch ]", "Ring").find("must be a list"), std::string::npos);
 }
 
-TEST(AstraFilesTest, SaysWhatIsWrongWithASystem) {
+TEST(AstraFilesTest, ReportsMistakesInASystem) {
   EXPECT_NE(SystemError("\"direct3\"", "\"direkt\"").find("did you mean 'direct'?"),
             std::string::npos);
   EXPECT_NE(SystemError("\"direct3\"", "\"direct0\"").find("no implementation 'direct0'"),
@@ -100,22 +100,22 @@ TEST(AstraFilesTest, SaysWhatIsWrongWithASystem) {
                 .find("has 1 values, but the network has 2 dimensions"),
             std::string::npos);
   EXPECT_NE(SystemError("[\"direct\", \"direct3\"]", "[\"ring\", \"oneRing\"]")
-                .find("one phase over all NPUs stands alone"),
+                .find("an implementation over all NPUs must be the only value"),
             std::string::npos);
   EXPECT_NE(SystemError("[\"direct\", \"direct3\"]", "[\"ring\", \"doubleBinaryTree\"]")
-                .find("a doubleBinaryTree only reduces to all"),
+                .find("a doubleBinaryTree only implements all-reduce"),
             std::string::npos);
   EXPECT_NE(SystemError("\"LIFO\"", "\"LILO\"").find("LIFO, FIFO, EXPLICIT"), std::string::npos);
   EXPECT_NE(SystemError("\"local-mem-bw\": 1600", "\"local-mem\": 1600").find("local-mem-bw"),
             std::string::npos);
-  EXPECT_NE(SystemError("\"peak-perf\": 900", "\"model-shared-bus\": 1").find("not modelled"),
+  EXPECT_NE(SystemError("\"peak-perf\": 900", "\"model-shared-bus\": 1").find("not modeled"),
             std::string::npos);
   EXPECT_NE(SystemError("\"preferred-dataset-splits\": 4", "\"preferred-dataset-splits\": 0")
                 .find("preferred-dataset-splits"),
             std::string::npos);
 }
 
-TEST(AstraFilesTest, TreesAndHalvesNeedAPowerOfTwo) {
+TEST(AstraFilesTest, TreesAndHalvingNeedAPowerOfTwo) {
   const DimensionNetwork six = *ParseAstraNetwork(
       "topology: [Ring]\nnpus_count: [6]\nbandwidth: [50]\nlatency: [500]\n", "network.yml");
   const auto system = [&](const std::string& all_reduce, const std::string& all_to_all) {

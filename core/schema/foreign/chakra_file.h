@@ -1,6 +1,6 @@
 // Chakra execution traces of other tools (docs/how-to/work-with-traces.md): the nodes in the order
-// of the file, with the fields that Drydock uses. The reader assumes nothing of order, ids or
-// attributes; the file may be hostile. Not thread-safe.
+// of the file, with the fields that Drydock uses. The reader makes no assumption about
+// order, ids or attributes, as the file may be hostile. Not thread-safe.
 #ifndef DRYDOCK_CORE_SCHEMA_FOREIGN_CHAKRA_FILE_H_
 #define DRYDOCK_CORE_SCHEMA_FOREIGN_CHAKRA_FILE_H_
 
@@ -26,7 +26,7 @@ enum class ChakraKind : uint8_t {
 // Chakra's own names: "COMM_COLL_NODE".
 const std::vector<std::string>& ChakraKindNames();
 
-// Chakra's numbers.
+// The values are Chakra's.
 enum class ChakraCollective : int64_t {
   kAllReduce,
   kReduce,
@@ -44,7 +44,7 @@ struct ChakraAttribute {
   enum class Kind : uint8_t { kOther, kInteger, kReal, kText };
   std::string name;
   Kind kind = Kind::kOther;
-  int64_t integer = 0;  // any integer or truth value; beyond 64 signed bits: INT64_MAX
+  int64_t integer = 0;  // any integer or boolean; beyond 64 signed bits: INT64_MAX
   double real = 0;
   std::string text;
 };

@@ -1,6 +1,7 @@
-"""Prints a Chakra execution trace as JSON lines, from its published layout alone.
+"""Prints a Chakra execution trace as JSON lines.
 
-Reads the wire format by hand, so that a mistake in our .proto or writer cannot cancel itself out.
+Parses the published wire format without Drydock's .proto file, so that a mistake in that file or in
+the writer shows in the output.
 """
 
 import json
@@ -74,7 +75,7 @@ def node(data):
             name, value = attribute(content)
             out["attr"][name] = value
         else:
-            raise ValueError(f"field {number} of a node")
+            raise ValueError(f"unknown field {number} of a node")
     return out
 
 

@@ -23,7 +23,7 @@ class ArtefactsTest : public ::testing::Test {
   std::string run() const { return dir_.path(); }
   std::string At(const std::string& name) const { return dir_ / name; }
 
-  // Returns the error of reading each artefact now.
+  // Returns the error of reading the artefact `name`, or "ok".
   std::string ErrorOf(const std::string& name) const {
     if (name.starts_with("1")) return ErrorText(ReadWorkload(run(), WorkloadParts::kAll));
     if (name == kFlowPlanName) return ErrorText(ReadFlowPlan(run(), workload_));

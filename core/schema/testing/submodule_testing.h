@@ -8,7 +8,8 @@
 
 namespace drydock {
 
-// The extent or flag called `name` in artefacts; 0 if the kind of the submodule has no such field.
+// Returns the extent or flag called `name` in artefacts, or 0 if the kind of the submodule has no
+// such field.
 inline int64_t FieldOf(const Submodule& submodule, std::string_view name) {
   int64_t found = 0;
   ForEachField(submodule.work, [&](submodule::Field, std::string_view field, const auto& value) {

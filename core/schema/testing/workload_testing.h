@@ -1,5 +1,5 @@
-// A small cluster and a small run for tests of the schema: every table and artefact has a value in
-// each field.
+// A small cluster and a small run for tests of the schema. Each field of every table and artefact
+// has a value.
 #ifndef DRYDOCK_CORE_SCHEMA_TESTING_WORKLOAD_TESTING_H_
 #define DRYDOCK_CORE_SCHEMA_TESTING_WORKLOAD_TESTING_H_
 
@@ -23,10 +23,10 @@ FlowPlan ToyFlowPlan(const Workload& workload);
 KernelTimes ToyKernelTimes(const Workload& workload);
 Timeline ToyTimeline(const Workload& workload);
 
-// Writes all four artefacts into `run`. Returns false if one cannot be written.
+// Writes all artefacts into `run`. Returns false if one cannot be written.
 bool WriteToyRun(const std::string& run);
 
-// Return every field of a noun as text, one per line: equal texts mean equal nouns.
+// Returns every field of a value as text, one per line. Equal texts mean equal values.
 std::string Dump(const Workload& workload);
 std::string Dump(const FlowPlan& plan);
 std::string Dump(const KernelTimes& times);

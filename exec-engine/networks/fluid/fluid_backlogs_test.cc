@@ -53,7 +53,7 @@ TEST(FluidBacklogsTest, AFasterLinkDrainsSooner) {
 }
 
 // Compares with a queue that is simulated nanosecond by nanosecond.
-TEST(FluidBacklogsTest, IsAQueue) {
+TEST(FluidBacklogsTest, EqualsAQueueSimulatedInSmallSteps) {
   std::mt19937 random(3);
   FluidBacklogs queues({100 * kG});
   std::vector<int64_t> rates;

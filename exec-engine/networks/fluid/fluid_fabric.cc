@@ -7,7 +7,7 @@ namespace drydock {
 FluidFabric::FluidFabric(const std::vector<int64_t>& capacities)
     : sharing_(capacities),
       backlogs_(capacities),
-      made_(capacities),
+      nominal_(capacities),
       changed_(capacities.size(), false),
       drains_(capacities.size(), Time::Max()) {}
 
@@ -27,7 +27,7 @@ void FluidFabric::Move(uint32_t number, std::span<const Use> data,
 void FluidFabric::SetCapacity(uint32_t link, int64_t bits_per_second, Time now) {
   sharing_.SetCapacity(link, bits_per_second);
   backlogs_.SetCapacity(link, bits_per_second, now);
-  changed_[link] = bits_per_second != made_[link];
+  changed_[link] = bits_per_second != nominal_[link];
   Reserve(link, now);
 }
 

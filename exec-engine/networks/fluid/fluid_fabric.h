@@ -1,9 +1,9 @@
 // The rates of the queue pairs of the fluid network. A part of a message that is larger than the
-// window of its queue pair shares all links of its path (FluidSharing). A part that fits bypasses
-// fair sharing: it shares only its first link, its NIC's, and on the other links waits behind the
-// backlog that it finds (FluidBacklogs). A part that fits must share as well if a link on its path
-// is shared or runs at a changed rate. So a sharing flow waits for no more than the backlog at the
-// time it began.
+// window of its queue pair shares all links of its path (FluidSharing). A part that fits into the
+// window bypasses fair sharing: it shares only its first link, which is that of its NIC, and on the
+// other links waits for the backlog that it finds (FluidBacklogs). If a link on its path is shared
+// or runs at a changed rate, a part that fits shares as well. So a sharing flow waits only for the
+// backlog at the time it began.
 //
 // Rates in bits per second. Not thread-safe.
 #ifndef DRYDOCK_EXEC_ENGINE_NETWORKS_FLUID_FLUID_FABRIC_H_
@@ -67,7 +67,7 @@ class FluidFabric {
   // Returns how long the bytes that the queue pair sends now wait for backlogs; 0 if it shares.
   Time Wait(uint32_t pair, Time now);
 
-  // As the members of FluidSharing with these names.
+  // The following are those of FluidSharing with the same names.
   int64_t bound(uint32_t pair) const { return sharing_.bound(pair); }
   std::span<const Use> data(uint32_t pair) const { return sharing_.data(pair); }
   std::span<const Use> acknowledgements(uint32_t pair) const {
@@ -77,7 +77,8 @@ class FluidFabric {
   const FluidSharing::Counts& counts() const { return sharing_.counts(); }
 
  private:
-  // A bound of the method: what rates still change through backlogs waits for the next Solve.
+  // A bound of the method. If backlogs change rates after the last round, the changes wait for the
+  // next Solve.
   static constexpr int kMaxRounds = 4;
 
   struct Pair {
@@ -93,7 +94,7 @@ class FluidFabric {
   std::vector<Pair> pairs_;
   // By link: the capacity without faults, whether faults changed it, and when it was last predicted
   // to drain.
-  const std::vector<int64_t> made_;
+  const std::vector<int64_t> nominal_;
   std::vector<bool> changed_;
   std::vector<Time> drains_;
   std::vector<std::pair<uint32_t, Time>> to_drain_;

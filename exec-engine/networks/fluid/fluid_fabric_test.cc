@@ -75,7 +75,7 @@ TEST_F(FluidFabricTest, ASharingFlowWaitsUntilTheBacklogHasDrained) {
 }
 
 // A flow that moves to a link finds the backlog of that link.
-TEST_F(FluidFabricTest, AFlowThatMovesWaitsForTheBacklogThere) {
+TEST_F(FluidFabricTest, AFlowThatMovesWaitsForTheBacklogOfItsNewLink) {
   const uint32_t mover = fabric_.Add(std::vector<FluidFabric::Use>{{1, kAll, 0}}, {}, kNoLimit);
   const uint32_t third = From(1);
   for (const uint32_t pair : {one_, third}) fabric_.BeginBypassing(pair, kNoLimit);

@@ -24,7 +24,7 @@ std::vector<LinkTotal> FluidLinkTotals(const FabricMap& map, std::span<const int
   std::vector<std::pair<Time, uint32_t>> uses;  // busy time, link
   for (uint32_t link = 0; link < bits.size(); ++link) {
     if (bits[link] == 0) continue;
-    uses.push_back({map.direction(link).made.TimeFor(Bytes(bits[link] / 8)), link});
+    uses.push_back({map.direction(link).full_rate.TimeFor(Bytes(bits[link] / 8)), link});
   }
   const auto kept = static_cast<ptrdiff_t>(std::min(max, uses.size()));
   std::partial_sort(uses.begin(), uses.begin() + kept, uses.end(),
@@ -37,7 +37,7 @@ std::vector<LinkTotal> FluidLinkTotals(const FabricMap& map, std::span<const int
     LinkTotal& total = totals.emplace_back();
     total.from = StartOfLink(map, link);
     total.to = EndOfLink(map, link);
-    total.rate = map.direction(link).made;
+    total.rate = map.direction(link).full_rate;
     total.sent = Bytes(bits[link] / 8);
     total.busy = busy;
   }

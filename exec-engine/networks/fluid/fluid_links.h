@@ -12,10 +12,10 @@
 
 namespace drydock {
 
-// Returns the capacity of a link, bits per second. A link without limit, as that into a switch that
-// reduces, gets one that no flow reaches.
+// Returns the capacity of a link, bits per second. A link without a limit, such as the link into a
+// switch that reduces, gets a capacity that no flow reaches.
 int64_t FluidCapacity(Bandwidth rate);
-// By link.
+// Returns the capacity of each link.
 std::vector<int64_t> FluidCapacities(const FabricMap& map);
 
 // Returns the `max` links that were busy for the longest time, the longest first. `bits`, by link,

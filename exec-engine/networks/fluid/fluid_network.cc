@@ -36,7 +36,7 @@ struct NameHash {
   }
 };
 
-// Its messages complete in the order in which they are sent.
+// The messages of a connection complete in the order in which they are sent.
 struct Connection {
   uint32_t first_pair = 0;               // of its queue pairs, which have consecutive numbers
   uint64_t sent = 0;                     // data messages
@@ -133,7 +133,8 @@ class FluidNetwork final : public SerialNetwork, private FluidPairs::Clock {
   std::vector<int64_t> link_bits_;  // by link, of flows that ended or left the link
 };
 
-// Returns the connection of the message, which it makes if necessary; nothing if no path exists.
+// Returns the connection of the message, and makes it if necessary. Returns nothing if no path
+// exists.
 std::optional<uint32_t> FluidNetwork::FindConnection(Slot slot) {
   const auto added = static_cast<uint32_t>(connections_.size());
   const uint32_t number = by_name_.FindOrAdd(FlowEndsOf(message(slot)), added);
@@ -233,8 +234,8 @@ void FluidNetwork::SendControl(Slot slot, Connection* connection) {
   Complete(slot, arrival + NicsOf(m.destination).latency, connection->acknowledged);
 }
 
-// A message of a short call in which representatives do the work of every member: it shares no link
-// and follows the earlier messages of its flow.
+// Sends a message of a short call in which representatives do the work of every member. The message
+// shares no link and follows the earlier messages of its flow.
 uint32_t FluidNetwork::SendAlone(Slot slot) {
   const Message& m = message(slot);
   const FabricPath& path = replicas()->connection(folded_connection(slot)).path;
@@ -285,7 +286,7 @@ Status FluidNetwork::OnEnd() {
       const Message& m = message(pairs_.FirstSlot(number));
       return Error(fmt::format(
           "a message from NIC {} of host {} to NIC {} of host {}, sent at {}, waits for "
-          "a cable that is down and does not come back",
+          "a cable that stays down",
           m.source_nic, m.source, m.destination_nic, m.destination, ToString(m.sent)));
     }
     CountBits(number);
@@ -310,10 +311,10 @@ void FluidNetwork::ApplyFault(const Fault& fault) {
   for (const int cable : fault.links) {
     for (const uint32_t link :
          {static_cast<uint32_t>(2 * cable), static_cast<uint32_t>(2 * cable + 1)}) {
-      const Bandwidth made = map_.direction(link).made;
+      const Bandwidth full_rate = map_.direction(link).full_rate;
       if (fault.kind == Fault::Kind::kDown) down_[link] = !fault.ends;
       if (fault.kind == Fault::Kind::kRate) {
-        map_.SetRate(link, fault.ends ? made : std::min(fault.rate, made));
+        map_.SetRate(link, fault.ends ? full_rate : std::min(fault.rate, full_rate));
       }
       const int64_t capacity = down_[link] ? 0 : FluidCapacity(map_.direction(link).rate);
       pairs_.SetCapacity(link, capacity, now());

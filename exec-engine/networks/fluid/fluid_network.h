@@ -24,9 +24,10 @@
 
 namespace drydock {
 
-// The topology outlives the network. An error if the options ask for several processes or a log of
-// links, the topology has faults that flip bits, or an attribute is malformed. Run fails if an
-// actor sends between NICs that no path connects, or a message waits for a cable that stays down.
+// The topology outlives the network. Returns an error if the options require several processes or a
+// log of links, the topology has faults that flip bits, or an attribute is malformed. Run fails if
+// an actor sends between NICs that no path connects, or a message waits for a cable that stays
+// down.
 //
 // Counters: "messages", "message bytes", "queue pairs", "rate changes" (solutions in which queue
 // pairs share a link), "rates" (in all solutions), "rates at once" (in the largest solution).

@@ -1,7 +1,7 @@
 // The queue pairs of the fluid network: each sends its parts one after another. Computes when the
 // last byte of a part leaves its NIC and arrives; FluidFabric has the rates.
 //
-// The owner of the clock passes the present time to each call, which never decreases, and calls
+// The owner of the clock passes the present time, which never decreases, to each call, and calls
 // OnWake and OnDrain at the requested times. Not thread-safe.
 #ifndef DRYDOCK_EXEC_ENGINE_NETWORKS_FLUID_FLUID_PAIRS_H_
 #define DRYDOCK_EXEC_ENGINE_NETWORKS_FLUID_FLUID_PAIRS_H_
@@ -27,7 +27,7 @@ class FluidPairs {
     // these times.
     virtual void OnPart(uint32_t slot, Time arrival, Time acknowledged) = 0;
   };
-  // `capacities` in bits per second, by link. All outlive this.
+  // `capacities` in bits per second, by link. All arguments outlive this.
   FluidPairs(const FluidSettings& settings, const FluidPaths& paths,
              const std::vector<int64_t>& capacities, Clock* clock)
       : set_(settings), paths_(paths), clock_(clock), fabric_(capacities) {}

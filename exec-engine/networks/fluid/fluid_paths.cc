@@ -58,7 +58,7 @@ int64_t FluidPaths::SlowestRate(const FluidRoute& route) const {
   const FabricMap& map = map_.unbroken();
   int64_t slowest = FluidSharing::kNoLimit;
   for (const uint32_t link : map.LinksOf(route.ends, route.hash)) {
-    slowest = std::min(slowest, map.direction(link).made.bits_per_second());
+    slowest = std::min(slowest, map.direction(link).full_rate.bits_per_second());
   }
   return slowest;
 }
@@ -81,13 +81,12 @@ int64_t FluidPaths::RoundTrip(const FluidRoute& route) const {
 
 int64_t FluidPaths::WindowBytes(const FluidRoute& route) const {
   const int64_t slowest = map_.MeasurePath(route.ends, route.hash, set_.FrameBytes()).slowest;
-  return PacketsInFlight(set_.window.value_or(kWindowBdp), RoundTrip(route), slowest,
-                         set_.packets_per_ack) *
+  return PacketsInFlight(set_.window, RoundTrip(route), slowest, set_.packets_per_ack) *
          set_.FrameBytes();
 }
 
 int64_t FluidPaths::WindowRate(const FluidRoute& route) const {
-  if (!set_.window) return FluidSharing::kNoLimit;  // the default window limits no flow
+  if (!set_.window_set) return FluidSharing::kNoLimit;  // the default window limits no flow
   const double rate =
       static_cast<double>(WindowBytes(route) * 8) / Time::Ps(RoundTrip(route)).seconds();
   return rate < static_cast<double>(FluidSharing::kNoLimit) ? static_cast<int64_t>(rate)

@@ -19,33 +19,36 @@ namespace drydock {
 struct FluidRoute {
   FabricMap::AccessPair ends;
   uint32_t hash = 0;
-  // The first and last link of the path of acknowledgements.
+  // Returns the first and last link of the path of acknowledgements.
   FabricMap::AccessPair back() const { return {ends.second ^ 1, ends.first ^ 1}; }
 };
 
 class FluidPaths {
  public:
-  // Both outlive this.
+  // Both arguments outlive this.
   FluidPaths(const FabricMap& map, const FluidSettings& settings) : map_(map), set_(settings) {}
 
   // Returns the route of the queue pair that `flow.flow` names, or nothing if no path exists.
   std::optional<FluidRoute> RouteOf(const FlowEnds& flow) const;
 
   using Uses = std::vector<FluidSharing::Use>;
-  // The links of data and of acknowledgements. Empty if faults have cut the path.
+  // Return the links of data and of acknowledgements. Empty if faults have cut the path.
   Uses DataUses(const FluidRoute& route) const;
   Uses AckUses(const FluidRoute& route) const;
 
-  // All below are for an idle network without faults.
-  // The rate of the slowest link of the path, bits per second.
+  // All functions below are for an idle network without faults.
+  // Returns the rate of the slowest link of the path, bits per second.
   int64_t SlowestRate(const FluidRoute& route) const;
-  // From the departure of the last byte from the NIC to its arrival, for a part of this size.
+  // Returns the time from the departure of the last byte from the NIC to its arrival, for a part of
+  // this size.
   int64_t Tail(const FluidRoute& route, int64_t bytes) const;
-  // From the arrival of the last byte to the arrival of its acknowledgement at the sender.
+  // Returns the time from the arrival of the last byte to the arrival of its acknowledgement at the
+  // sender.
   int64_t AckTime(const FluidRoute& route) const;
-  // The rate that the window allows, bits per second; FluidSharing::kNoLimit if it limits no flow.
+  // Returns the rate that the window allows, bits per second; FluidSharing::kNoLimit if it limits
+  // no flow.
   int64_t WindowRate(const FluidRoute& route) const;
-  // The bytes on the wire that may be unacknowledged.
+  // Returns the bytes on the wire that may be unacknowledged.
   int64_t WindowBytes(const FluidRoute& route) const;
 
  private:

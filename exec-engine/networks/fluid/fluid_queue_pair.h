@@ -132,7 +132,8 @@ struct FluidQueuePair {
     return pace < none ? std::max<int64_t>(static_cast<int64_t>(pace), 1) : none;
   }
 
-  // Returns FluidPaths::Tail and the extra latency. Caches two sizes: a connection has few.
+  // Returns FluidPaths::Tail and the extra latency. Caches two sizes, because the messages of a
+  // connection have few sizes.
   Time Tail(const FluidPaths& paths, int64_t bytes) {
     for (Known& each : known) {
       if (each.bytes == bytes) return each.tail;

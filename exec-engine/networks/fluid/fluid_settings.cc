@@ -1,34 +1,15 @@
 #include "exec-engine/networks/fluid/fluid_settings.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <charconv>
 
-#include "core/model/fabric/idle_time.h"
+#include "core/model/fabric/transport_attributes.h"
 #include "exec-engine/networks/fluid/fluid_sharing.h"
 
 namespace drydock {
-namespace {
-
-constexpr char kWindow[] = "RdmaTransport::WindowBdp";
-constexpr char kCutThrough[] = "FabricSwitch::CutThrough";
-constexpr char kReroute[] = "FaultInjector::RerouteTime";
-
-template <typename T>
-Result<T> ParseNumber(const std::string& name, const std::string& text) {
-  T value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 0) {
-    return Error(fmt::format("attribute '{}' is '{}', which is not a number", name, text));
-  }
-  return value;
-}
-
-}  // namespace
 
 const std::vector<std::string>& FluidAttributes() {
-  static const std::vector<std::string> names = {kWindow, kCutThrough, kReroute};
+  static const std::vector<std::string> names = {kWindowBdp.name, kCutThrough.name,
+                                                 kRerouteTime.name};
   return names;
 }
 
@@ -40,16 +21,14 @@ Result<FluidSettings> FluidSettingsOf(const Topology& topology) {
   set.ack = transport.ack.count();
   set.packets_per_ack = transport.packets_per_ack;
   set.split = topology.fabric.routing == "spray" || topology.fabric.routing == "adaptive";
-  set.reroute_time = kRerouteTime;
-  for (const auto& [name, text] : transport.attributes) {
-    if (name == kWindow) {
-      ASSIGN_OR_RETURN(set.window, ParseNumber<double>(name, text));
-    } else if (name == kCutThrough) {
-      ASSIGN_OR_RETURN(set.cut_through, ParseNumber<int64_t>(name, text));
-    } else if (name == kReroute) {
-      ASSIGN_OR_RETURN(set.reroute_time, ParseTime(text));
-    }
-  }
+  const TransportSettings& attributes = transport.attributes;
+  ASSIGN_OR_RETURN(set.window, ValueOf(kWindowBdp, attributes));
+  set.window_set = std::any_of(attributes.begin(), attributes.end(), [](const auto& attribute) {
+    return attribute.first == kWindowBdp.name;
+  });
+  ASSIGN_OR_RETURN(const uint64_t cut_through, ValueOf(kCutThrough, attributes));
+  set.cut_through = static_cast<int64_t>(cut_through);
+  ASSIGN_OR_RETURN(set.reroute_time, ValueOf(kRerouteTime, attributes));
   return set;
 }
 

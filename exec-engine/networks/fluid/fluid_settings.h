@@ -3,7 +3,6 @@
 #define DRYDOCK_EXEC_ENGINE_NETWORKS_FLUID_FLUID_SETTINGS_H_
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,9 +15,10 @@ namespace drydock {
 struct FluidSettings {
   int64_t mtu = 0, header = 0, ack = 0;  // bytes
   int64_t packets_per_ack = 1;
-  bool split = false;            // packets spread over all equally short paths
-  std::optional<double> window;  // RdmaTransport::WindowBdp, if the file sets it
-  int64_t cut_through = 0;       // bytes
+  bool split = false;       // packets spread over all equally short paths
+  double window = 0;        // bandwidth-delay products
+  bool window_set = false;  // the cluster file sets it
+  int64_t cut_through = 0;  // bytes
   Time reroute_time;
 
   int64_t FrameBytes() const { return mtu + header; }
@@ -33,7 +33,7 @@ struct FluidSettings {
   uint32_t AckShare() const;
 };
 
-// An error if the value of an attribute is malformed.
+// Returns an error if the value of an attribute is malformed or out of its range.
 Result<FluidSettings> FluidSettingsOf(const Topology& topology);
 // Returns the attributes of `transport` that take effect: "RdmaTransport::WindowBdp", ...
 const std::vector<std::string>& FluidAttributes();

@@ -10,7 +10,7 @@ namespace {
 // Bounds of the method.
 constexpr int64_t kDrift = 64;  // a reservation may change by 1 / kDrift of a link unnoticed
 constexpr int kMaxTries = 4;    // after them, a solution includes all links that it touches
-constexpr int kMaxRounds = 8;   // what acknowledgements still change waits for the next Solve
+constexpr int kMaxRounds = 8;   // later changes by acknowledgements wait for the next Solve
 
 }  // namespace
 
@@ -180,8 +180,8 @@ void FluidSharing::SolveOnce() {
   Apply();
 }
 
-// A flow that is alone on each contended link of its path needs no water-filling: it has what the
-// links can offer. Returns false if it is not alone.
+// A flow that is alone on each contended link of its path needs no water-filling: its rate is what
+// the links can offer. Returns false if it is not alone.
 bool FluidSharing::SettleAlone(uint32_t number) {
   Flow& flow = flows_[number];
   if (flow.solved == solution_ || !flow.active) return true;
@@ -238,7 +238,7 @@ void FluidSharing::Expand() {
   }
 }
 
-// Collects the flows and links that the changes reach for certain.
+// Collects the flows and links that the changes certainly reach.
 void FluidSharing::Collect() {
   in_flows_.clear();
   in_links_.clear();

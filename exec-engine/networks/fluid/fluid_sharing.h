@@ -9,16 +9,17 @@
 // Solve updates only the part of the network that a change reaches: from flow to link to flow, over
 // links that are a bottleneck of some flow or would be overfull. This is sufficient. Rates are
 // max-min fair if no link is overfull and each flow is limited, by its own bound or by a full link
-// on which no flow has a higher rate; and only one set of rates is. After a solution, the flows in
-// it are limited by a link in it or by their bounds. A link outside it that one of them crosses was
-// added up and is not overfull. A flow outside it is limited by a link as before: if a flow of that
-// link had been solved again, the link, being a bottleneck, would be in the solution with all of
-// its flows. (Rates are whole numbers. So where several links become full at once, a flow may
-// differ by a bit or two per second from the solution of the whole network.)
+// on which no flow has a higher rate. Exactly one set of rates is max-min fair. After a solution,
+// the flows in it are limited by a link in it or by their bounds. If one of these flows crosses a
+// link outside the solution, Solve has added up the rates on that link and found it not overfull. A
+// flow outside the solution is limited by the same link as before: if a flow of that link had been
+// solved again, the link, being a bottleneck, would be in the solution with all of its flows.
+// (Rates are whole numbers. So where several links become full at once, a flow may differ by a bit
+// or two per second from the solution of the whole network.)
 //
-// What acknowledgements and Reserve take of a link is subtracted as of the time at which the link
-// is solved. The link is solved again by itself when this has changed by more than 1/64 of its
-// capacity.
+// When a link is solved, the capacity that acknowledgements and Reserve take at that time is
+// subtracted. If this part changes later by more than 1/64 of the capacity, the link is solved
+// again by itself.
 //
 // Integers throughout: rates are whole bits per second, rounded down. Not thread-safe.
 #ifndef DRYDOCK_EXEC_ENGINE_NETWORKS_FLUID_FLUID_SHARING_H_
@@ -38,7 +39,7 @@ class FluidSharing {
   static constexpr int64_t kNoLimit = int64_t{1} << 48;
 
   // A link that a flow crosses with `share` / kWhole of its bits. The share is above 0, and above
-  // kWhole for a flow that stands for several.
+  // kWhole for a flow that represents several.
   struct Use {
     uint32_t link = 0;
     uint32_t share = 0;
@@ -49,7 +50,7 @@ class FluidSharing {
   explicit FluidSharing(std::vector<int64_t> capacities);
 
   // Returns the number of the flow, counted from 0. It is idle at first. `limit` is the sender's
-  // own, above 0.
+  // own limit, above 0.
   uint32_t AddFlow(std::span<const Use> data, std::span<const Use> acknowledgements, int64_t limit);
   // The flow takes another path from now on. Without links its rate is 0.
   void Move(uint32_t flow, std::span<const Use> data, std::span<const Use> acknowledgements);

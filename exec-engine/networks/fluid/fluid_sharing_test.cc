@@ -67,7 +67,7 @@ TEST(FluidSharingTest, ALimitedFlowLeavesMoreToOthers) {
 }
 
 // A flow whose bits are spread over two paths.
-TEST(FluidSharingTest, PartsOfAFlow) {
+TEST(FluidSharingTest, AFlowOverTwoPathsHasTheRateOfASingleFlow) {
   FluidSharing sharing({400 * kG, 100 * kG, 100 * kG});
   const Uses uses = {{0, kAll, 0}, {1, kAll / 2, 0}, {2, kAll / 2, 0}};
   const uint32_t flow = sharing.AddFlow(uses, {}, FluidSharing::kNoLimit);
@@ -75,7 +75,7 @@ TEST(FluidSharingTest, PartsOfAFlow) {
   const uint32_t other = Start(&sharing, {2});
   sharing.Solve();
   EXPECT_EQ(sharing.rate(flow), int64_t{100} * kG * 2 / 3)
-      << "rates are equal, not the parts on one link";
+      << "whole rates are equal, not the shares of one link";
   EXPECT_EQ(sharing.rate(other), int64_t{100} * kG * 2 / 3);
 }
 

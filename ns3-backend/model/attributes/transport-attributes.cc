@@ -62,7 +62,7 @@ ToValue(drydock::Bandwidth rate)
     return Create<DataRateValue>(DataRate(static_cast<uint64_t>(rate.bits_per_second())));
 }
 
-/// \p text as a value of ns-3.
+/// Returns \p text as a value of ns-3.
 Ptr<AttributeValue>
 ReadValue(const TransportAttribute& attribute, const std::string& text)
 {
@@ -70,7 +70,7 @@ ReadValue(const TransportAttribute& attribute, const std::string& text)
                       drydock::ParseTransportValue(attribute, text).value());
 }
 
-/// The bound \p text of \p attribute, or \p otherwise if it has none.
+/// Returns the bound \p text of \p attribute, or \p otherwise if it has none.
 template <typename Number>
 Number
 BoundOf(const TransportAttribute& attribute, const std::string& text, Number otherwise)
@@ -114,14 +114,14 @@ MakeChecker(const TransportAttribute& a)
     CHECK_NOTE(false, "another key decides a derived attribute");
 }
 
-/// "Dcqcn" for ns3::rdma::Dcqcn.
+/// Returns "Dcqcn" for ns3::rdma::Dcqcn.
 std::string
 ClassOf(const TypeId& type)
 {
     return type.GetName().substr(PREFIX.size());
 }
 
-/// How many attributes of the class \p owner a cluster file may set.
+/// Returns how many attributes of the class \p owner a cluster file may set.
 size_t
 CountOf(const std::string& owner)
 {

@@ -16,13 +16,13 @@ namespace ns3::rdma
 struct AckReport
 {
     int64_t now;
-    int64_t roundTrip; //!< of the packet that asked for it; -1: unknown, the packet was sent again
+    int64_t roundTrip; //!< of the packet that requested it; -1: unknown, the packet was sent again
     int64_t bytes;     //!< of messages, newly acknowledged
     bool marked;       //!< the acknowledged packets were marked (ECN echo)
     bool missing;      //!< the receiver misses a packet (NACK)
     uint64_t acked;    //!< every packet before this one has arrived
     uint64_t next;     //!< the packet to be sent next
-    const Telemetry* telemetry; //!< of the packet that asked for it; null without INT
+    const Telemetry* telemetry; //!< of the packet that requested it; null without INT
 };
 
 /**
@@ -49,7 +49,7 @@ class FlowController
         (void)report;
     }
 
-    /// An acknowledgement did not come in time.
+    /// An acknowledgement did not arrive in time.
     virtual void TimeOut(int64_t now)
     {
         (void)now;
@@ -85,7 +85,7 @@ class CongestionControl : public Object
     static TypeId GetTypeId();
     virtual std::unique_ptr<FlowController> NewFlow(const FlowPath& path) const = 0;
 
-    /// What the algorithm needs of switches and receivers.
+    /// What the algorithm requires of switches and receivers.
     struct Needs
     {
         enum Marks
@@ -97,7 +97,7 @@ class CongestionControl : public Object
 
         Marks marks = NO_MARKS;
         bool notifications = false; //!< receivers report marks by separate packets (CNP)
-        bool echoes = false;        //!< acknowledgements tell exactly which packets were marked
+        bool echoes = false;        //!< acknowledgements say exactly which packets were marked
         bool roundTrips = false;    //!< AckReport::roundTrip
         int64_t telemetryBytes = 0; //!< bytes that INT adds to each frame; 0: no telemetry
     };

@@ -13,8 +13,8 @@ namespace ns3::rdma
  *
  * The target is the sum of the idle round trip, a base, an addition for each hop, and an addition
  * that grows as the window shrinks, so that many flows converge (sections 3.2 and 3.5). Windows are
- * counted in packets. Below a window of one, packets are spaced (3.4). Hosts answer at once here,
- * so the host delay that Swift distinguishes is zero.
+ * counted in packets. Below a window of one, packets are spaced (3.4). Hosts here acknowledge at
+ * once, so the host delay that Swift distinguishes is zero.
  */
 class Swift : public CongestionControl
 {

@@ -16,14 +16,14 @@ namespace ns3::rdma
 using ClassWeights = std::array<uint32_t, CLASSES>;
 
 /**
- * \brief Chooses the traffic class of a port that sends next: enhanced transmission selection (IEEE
+ * \brief Chooses the traffic class that sends next at a port: enhanced transmission selection (IEEE
  * 802.1Qaz).
  *
  * Strict classes go first, the highest class before all others. Weighted classes share the
  * remaining bandwidth in proportion to their weights, by deficit round robin (Shreedhar and
  * Varghese, SIGCOMM 1995): at its turn a class gets its quantum and sends until the quantum is used
- * up. It may overdraw the quantum by the end of a frame, which counts in its next turn; so no
- * length is needed in advance. If all classes are strict, the choice is one comparison.
+ * up. Its last frame may exceed the quantum; the excess counts in its next turn. So the scheduler
+ * needs no frame length in advance. If all classes are strict, the choice is one comparison.
  */
 class ClassScheduler
 {

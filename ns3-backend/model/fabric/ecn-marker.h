@@ -27,7 +27,7 @@ class EcnMarker
         m_draws = Draws(seed);
     }
 
-    /// Whether a frame is marked that joins, or leaves behind, \p queued bytes.
+    /// Whether to mark a frame that joins, or leaves behind, a queue of \p queued bytes.
     bool Marks(int64_t queued)
     {
         if (queued <= m_min)

@@ -54,7 +54,7 @@ void
 FabricNode::FailPaused(uint16_t port, uint8_t priority)
 {
     Fail(fmt::format("port {} of {} has been paused for {} without a break at {} (class {}): the "
-                     "pauses of the fabric wait for each other in a circle",
+                     "pauses of the fabric wait for each other in a cycle",
                      port,
                      m_map->NameOf(m_node),
                      ToString(drydock::Time::Ps(m_pauseWatchdog.GetTimeStep())),

@@ -301,7 +301,7 @@ class FabricNode : public Node, public Partition
     /// Makes the scheduler of this node's ports from its attributes; \p largestFrame in bytes.
     ClassScheduler MakeScheduler(int64_t largestFrame) const;
 
-    PortTimes m_portTimes; //!< ARRIVAL of port p is slot p; the slots behind are for TRANSMIT
+    PortTimes m_portTimes; //!< ARRIVAL of port p is slot p; TRANSMIT has the following slots
     NodeTimers m_timers;   //!< events of the other kinds
     PauseTable m_pauses;
     int64_t m_now = 0;

@@ -17,8 +17,8 @@ class RdmaHost;
  * \brief Announcements to one host from the hosts of one thread.
  *
  * The bytes of a message travel as frames. Its id, tag and cookie, which real headers would carry,
- * are handed over beside the frames to keep frames small. An announcement arrives at the end of the
- * window in which the message was sent, before any frame of the message.
+ * are delivered separately to keep frames small. An announcement arrives at the end of the window
+ * in which the message was sent, before any frame of the message.
  */
 class AnnouncementBox : public Mailbox
 {

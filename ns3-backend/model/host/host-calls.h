@@ -14,9 +14,9 @@ namespace ns3::rdma
 /**
  * \brief The pending callbacks of one host's actor, in the order that network.h states.
  *
- * In order of time; at one time timers before deliveries before sent notices; timers by id,
- * messages by (source host, id). Times in ps. A timer that is moved leaves a stale entry, which is
- * skipped.
+ * Callbacks are in order of time. At one time, timers come before deliveries and deliveries before
+ * sent notices; timers are ordered by id, messages by (source host, id). Times in ps. A timer that
+ * is moved leaves a stale entry, which is skipped.
  */
 class HostCalls
 {

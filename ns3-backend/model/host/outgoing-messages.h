@@ -86,7 +86,7 @@ class OutgoingMessages
         }
     }
 
-    /// Returns the bytes before packet \p psn, of all messages there ever were.
+    /// Returns the bytes before packet \p psn, of all messages that were ever added.
     /// REQUIRES: Finish(p) was called for no p > \p psn.
     int64_t BytesBefore(uint64_t psn) const
     {
@@ -127,7 +127,7 @@ class OutgoingMessages
     /// Where a packet begins.
     struct Position
     {
-        size_t message = 0; //!< of m_messages; their number if the packet is behind all of them
+        size_t message = 0; //!< of m_messages; their number if the packet is after all of them
         int64_t before = 0; //!< bytes of all messages before that one
         int64_t within = 0; //!< bytes of that message before the packet
     };
@@ -158,7 +158,7 @@ class OutgoingMessages
     size_t m_released = 0;   //!< how many of m_messages are released
     size_t m_cutting = 0;    //!< the one of m_messages that is being cut
     int64_t m_cutBytes = 0;  //!< how many bytes of it are cut
-    uint64_t m_endPsn = 0;   //!< behind the last packet of the messages added so far
+    uint64_t m_endPsn = 0;   //!< after the last packet of the messages added so far
     int64_t m_doneBytes = 0; //!< of messages that were removed
 };
 

@@ -70,7 +70,7 @@ QueuePairTable::Make(const FabricMap::AccessPair& ends, uint32_t path)
     if (m_transport->congestionControl != nullptr)
     {
         pair.pacing.controller = m_transport->congestionControl->NewFlow(
-            {first.made.bits_per_second(), roundTrip, m_transport->mtu, there.switches});
+            {first.full_rate.bits_per_second(), roundTrip, m_transport->mtu, there.switches});
         pair.Limit(pair.pacing.controller->GetWindow());
     }
 }

@@ -48,7 +48,7 @@ struct QueuePairPacing
     bool waiting = false;                       //!< an event waits for allowedAt
 };
 
-/// The watch for acknowledgements that do not come in time. Times in ps.
+/// Detects acknowledgements that do not arrive in time. Times in ps.
 struct QueuePairLossWatch
 {
     bool running = false;     //!< an event looks for overdue acknowledgements
@@ -63,9 +63,9 @@ struct QueuePairLossWatch
 struct SequenceNumbers
 {
     uint64_t next = 0;  //!< of the packet to be cut next
-    uint64_t end = 0;   //!< behind the last packet that was ever sent
+    uint64_t end = 0;   //!< after the last packet that was sent
     uint64_t acked = 0; //!< every packet before it is acknowledged
-    uint64_t asked = 0; //!< behind the last packet that asked for an acknowledgement
+    uint64_t asked = 0; //!< after the last packet that requested an acknowledgement
 
     /// Returns the number that a frame carries as \p psn: the first one from `acked` on.
     uint64_t Unwrap(uint32_t psn) const
@@ -78,7 +78,8 @@ struct SequenceNumbers
  * \brief The sending half of a queue pair: it cuts messages into packets, keeps them within its
  * window and decides which packets to send again.
  *
- * The host keeps its own records of the queue pair beside it (path, turn, pacing, loss watch).
+ * The host keeps its own records of the queue pair in the public members (path, turn, pacing, loss
+ * watch).
  */
 class QueuePair
 {
@@ -107,9 +108,9 @@ class QueuePair
 
     /**
      * Whether a packet is ready and fits into the window. A packet that is sent again was counted
-     * before. If no packet in flight asks for an acknowledgement, one more packet always fits: the
+     * before. If no packet in flight requests an acknowledgement, one more packet always fits: the
      * window may have shrunk below the bytes in flight, and nothing else would make the receiver
-     * answer.
+     * reply.
      */
     bool CanSend() const
     {
@@ -118,8 +119,8 @@ class QueuePair
                 (m_window.Fits(m_messages.NextPayload()) || m_psn.asked <= m_psn.acked));
     }
 
-    /// The packet \p psn, which was just cut, asks for an acknowledgement.
-    void Ask(uint32_t psn)
+    /// The packet \p psn, which was just cut, requests an acknowledgement.
+    void NoteAckRequest(uint32_t psn)
     {
         m_psn.asked = std::max(m_psn.asked, m_psn.Unwrap(psn) + 1);
     }
@@ -194,7 +195,7 @@ class QueuePair
         }
     }
 
-    /// The number behind the acknowledged packets, as frames carry it.
+    /// Returns the number of the first packet that is not acknowledged, modulo 2^32 as in frames.
     uint32_t GetAckedPsn() const
     {
         return static_cast<uint32_t>(m_psn.acked);
@@ -211,7 +212,7 @@ class QueuePair
         m_window.Limit(window);
     }
 
-    /// The packet that was just cut asks for an acknowledgement: its round trip begins now.
+    /// The packet that was just cut requests an acknowledgement: its round trip begins now.
     void BeginRoundTrip(int64_t now)
     {
         m_roundTrips.Begin(m_psn.next - 1, now);
@@ -224,7 +225,7 @@ class QueuePair
         return m_roundTrips.End(m_psn.acked, psn, now);
     }
 
-    /// What the acknowledgement that was just taken tells the congestion control.
+    /// Returns the report of the latest acknowledgement for the congestion control.
     AckReport Report(int64_t now, int64_t bytes) const
     {
         AckReport report{};
@@ -236,14 +237,14 @@ class QueuePair
         return report;
     }
 
-    /// Nothing to send and nothing unacknowledged.
+    /// Whether there is nothing to send and nothing unacknowledged.
     bool Idle() const
     {
         return m_messages.Empty();
     }
 
     QueuePairPath path;
-    int32_t sinceAck = 0;    //!< packets since the last that asked for an acknowledgement
+    int32_t sinceAck = 0;    //!< packets since the last that requested an acknowledgement
     bool waitsReady = false; //!< an event waits for the next message to be ready
     QueuePairTurn turn;
     QueuePairPacing pacing;
@@ -284,7 +285,7 @@ class QueuePair
         return packet;
     }
 
-    // In the order in which a packet that is cut touches them.
+    // In the order in which cutting a packet uses them.
     int64_t m_mtu;
     SendWindow m_window;
     OutgoingMessages m_messages;

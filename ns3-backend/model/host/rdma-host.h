@@ -24,7 +24,7 @@ namespace ns3::rdma
  *
  * A message given to Send is at the NIC one NIC latency later and is cut into packets of one MTU.
  * Its packets take turns with those of other queue pairs of the port that can send;
- * acknowledgements go first. The receiver acknowledges at once every packet that asks for it: one
+ * acknowledgements go first. The receiver acknowledges at once every packet that requests it: one
  * in PacketsPerAck, the last of a message, and one that fills the window. The message is delivered
  * one NIC latency after its last bit has arrived. It has been sent when its last acknowledgement is
  * back.
@@ -130,7 +130,8 @@ class RdmaHost : public FabricNode, public drydock::HostPort
     /// Takes the next packet of data.
     bool NextData(uint16_t port, Frame* frame);
 
-    /// Gives a message, or a part of one, to its queue pair. Returns false if no path leads there.
+    /// Gives a message, or a part of one, to its queue pair. Returns false if no path leads to its
+    /// destination.
     bool Dispatch(const drydock::Message& message);
     /// Sends a message in parts over several queue pairs of its connection.
     void SendParts(const drydock::Message& message);

@@ -59,11 +59,11 @@ RdmaReceiver::Take(const Frame& frame,
     {
         if (m_transport->reordering)
         {
-            AskForOverdue(frame, now, queue, replies);
+            RequestOverdue(frame, now, queue, replies);
             return;
         }
         CHECK_NOTE(m_transport->retransmission != NEVER_LOST, "a packet out of order");
-        AskForMissing(frame, now, reach, queue, replies);
+        RequestMissing(frame, now, reach, queue, replies);
         return;
     }
     const bool filledGap = verdict == ReceiveQueue::IN_ORDER && reach > 0;
@@ -109,23 +109,23 @@ RdmaReceiver::TakeHeader(const Frame& frame,
     else if (ahead <= UINT16_MAX && !queue.IsHere(ahead))
     {
         const bool keep = m_transport->retransmission == SELECTIVE_REPEAT;
-        queue.NoteAsked(ahead, now, keep);
+        queue.NoteRequest(ahead, now, keep);
         constexpr uint8_t flags = Frame::ACK | Frame::NACK;
         replies.push_back(Reply(frame, flags, queue.GetNext(), static_cast<uint16_t>(ahead)));
     }
 }
 
 void
-RdmaReceiver::AskForMissing(const Frame& frame,
-                            int64_t now,
-                            uint32_t reach,
-                            ReceiveQueue& queue,
-                            std::vector<Frame>& replies) const
+RdmaReceiver::RequestMissing(const Frame& frame,
+                             int64_t now,
+                             uint32_t reach,
+                             ReceiveQueue& queue,
+                             std::vector<Frame>& replies) const
 {
     constexpr uint8_t flags = Frame::ACK | Frame::NACK;
     if (queue.lastNack < 0 || now - queue.lastNack >= m_transport->nackInterval)
     {
-        queue.NoteAsked(0, now, false);
+        queue.NoteRequest(0, now, false);
         replies.push_back(Reply(frame, flags, queue.GetNext(), 0));
     }
     if (m_transport->retransmission != SELECTIVE_REPEAT)
@@ -138,7 +138,7 @@ RdmaReceiver::AskForMissing(const Frame& frame,
     const uint32_t ahead = std::min(frame.psn - queue.GetNext(), UINT16_MAX + 1U);
     for (uint32_t i = std::max(reach, 1U); i < ahead; ++i)
     {
-        if (!queue.WasAsked(i))
+        if (!queue.WasRequested(i))
         {
             replies.push_back(Reply(frame, flags, queue.GetNext(), static_cast<uint16_t>(i)));
         }
@@ -146,10 +146,10 @@ RdmaReceiver::AskForMissing(const Frame& frame,
 }
 
 void
-RdmaReceiver::AskForOverdue(const Frame& frame,
-                            int64_t now,
-                            ReceiveQueue& queue,
-                            std::vector<Frame>& replies) const
+RdmaReceiver::RequestOverdue(const Frame& frame,
+                             int64_t now,
+                             ReceiveQueue& queue,
+                             std::vector<Frame>& replies) const
 {
     if (m_transport->retransmission == NEVER_LOST)
     {

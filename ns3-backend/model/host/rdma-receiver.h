@@ -18,13 +18,13 @@ struct Announcement
     uint64_t queue; //!< key of the receive queue, or of the connection
     drydock::Message message;
     uint32_t parts =
-        0; //!< not 0: a whole message that comes in this many parts, announced themselves
+        0; //!< not 0: a whole message that arrives in this many parts, which are announced as well
 };
 
 /**
- * \brief The receiving side of a host: assembles messages from packets of data, and answers.
+ * \brief The receiving side of a host: assembles messages from packets of data, and replies.
  *
- * It acknowledges packets that ask for it, asks for missing packets, and notifies senders of marked
+ * It acknowledges packets that request it, requests missing packets, and notifies senders of marked
  * packets. Times in ps. Not thread-safe.
  */
 class RdmaReceiver
@@ -61,26 +61,26 @@ class RdmaReceiver
                     bool marked,
                     ReceiveQueue& queue,
                     std::vector<Frame>& replies) const;
-    /// Takes a trimmed frame: asks for its payload.
+    /// Takes a trimmed frame: requests its payload.
     void TakeHeader(const Frame& frame,
                     int64_t now,
                     ReceiveQueue& queue,
                     std::vector<Frame>& replies) const;
-    void AskForMissing(const Frame& frame,
-                       int64_t now,
-                       uint32_t reach,
-                       ReceiveQueue& queue,
-                       std::vector<Frame>& replies) const;
-    /// Asks for packets that were overtaken too long ago, where packets may overtake each other.
-    void AskForOverdue(const Frame& frame,
-                       int64_t now,
-                       ReceiveQueue& queue,
-                       std::vector<Frame>& replies) const;
+    void RequestMissing(const Frame& frame,
+                        int64_t now,
+                        uint32_t reach,
+                        ReceiveQueue& queue,
+                        std::vector<Frame>& replies) const;
+    /// Requests packets that were overtaken too long ago, where packets may overtake each other.
+    void RequestOverdue(const Frame& frame,
+                        int64_t now,
+                        ReceiveQueue& queue,
+                        std::vector<Frame>& replies) const;
     Frame Reply(const Frame& frame, uint8_t flags, uint32_t psn, uint16_t missing) const;
     /// Returns a reply that acknowledges every packet that has arrived in order.
     Frame Acknowledgement(const Frame& frame, const ReceiveQueue& queue) const;
 
-    /// One multiplication spreads the keys: each packet looks its queue up, so that the mixer of
+    /// One multiplication spreads the keys. Every packet looks up its queue, so the mixer of
     /// core/containers/hash.h would cost more than the collisions that it avoids.
     struct QueueKeyHash
     {

@@ -120,7 +120,7 @@ RdmaSender::Next(uint16_t port, int64_t now, const Egress& egress, Frame* frame)
         {
             round.Pop();
             pair.turn.active = false;
-            continue; // what it wanted to send again has been acknowledged in the meantime
+            continue; // the packets to be sent again have been acknowledged in the meantime
         }
         const Sent sent = CutFrame(number, now, frame);
         const int64_t bytes = m_headerSize + frame->payload;
@@ -147,7 +147,7 @@ RdmaSender::EndsTurn(QueuePairTurn& turn, int64_t bytes) const
     {
         return true;
     }
-    // As among classes (ClassScheduler): what it overdraws counts in its next turn.
+    // As for classes (ClassScheduler): the excess counts in the next turn.
     if (turn.credit <= 0)
     {
         turn.credit += m_transport->turnBytes;
@@ -192,7 +192,7 @@ RdmaSender::CutFrame(uint32_t number, int64_t now, Frame* frame)
     if (due || packet.endsMessage || packet.fillsWindow)
     {
         frame->flags = Frame::ACK_REQUESTED;
-        pair.Ask(packet.psn);
+        pair.NoteAckRequest(packet.psn);
         pair.sinceAck = 0;
         if (m_transport->needs.roundTrips && !packet.again)
         {

@@ -20,7 +20,7 @@ namespace ns3::rdma
  *
  * It sets the READY, PACE and RETRY timers of its host, which calls the function of that name when
  * one is due. A function that returns a bool says whether the queue pair has joined the round of
- * its port: the host then has to look whether that port is free.
+ * its port: the host must then check whether that port is free.
  */
 class RdmaSender
 {
@@ -36,7 +36,8 @@ class RdmaSender
 
     static constexpr uint32_t NONE = QueuePairTable::NONE;
 
-    /// Returns the number of the queue pair for \p message, or NONE if no path leads there.
+    /// Returns the number of the queue pair for \p message, or NONE if no path leads to its
+    /// destination.
     uint32_t Find(const drydock::Message& message)
     {
         return m_pairs.Find(message);
@@ -103,7 +104,7 @@ class RdmaSender
         return m_pairs.Size();
     }
 
-    /// Nothing to send and nothing unacknowledged.
+    /// Whether there is nothing to send and nothing unacknowledged.
     bool Idle() const
     {
         return m_pairs.Idle();
@@ -126,7 +127,7 @@ class RdmaSender
                  int64_t now,
                  int64_t bytes,
                  QueuePair& pair);
-    /// Sends packet \p psn again, and with go-back-N everything behind it.
+    /// Sends packet \p psn again, and with go-back-N all packets after it.
     void Resend(uint32_t psn, QueuePair& pair);
 
     const FabricMap* m_map = nullptr;

@@ -27,7 +27,7 @@ RdmaTransport::GetTypeId()
                           MakeUintegerAccessor(&RdmaTransport::m_mtu),
                           MakeUintegerChecker<uint32_t>(1, 65535))
             .AddAttribute("PacketsPerAck",
-                          "A queue pair asks for an acknowledgement once in this many packets "
+                          "A queue pair requests an acknowledgement once in this many packets "
                           "(and with the last packet of a message, and when its window is full); "
                           "`packets_per_ack` of the transport.",
                           UintegerValue(16),

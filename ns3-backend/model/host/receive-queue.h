@@ -60,16 +60,17 @@ class ReceiveQueue
         return m_next;
     }
 
-    /// Returns the distance from GetNext() to behind the last kept packet; 0 if none is kept.
+    /// Returns the distance from GetNext() to the packet after the last kept one; 0 if none is
+    /// kept.
     uint32_t GetReach() const
     {
         return m_early.Empty() ? 0 : static_cast<uint32_t>(std::max(0, Distance(m_reach)));
     }
 
     /// Whether packet GetNext() + \p ahead is missing and was requested.
-    bool WasAsked(uint32_t ahead) const
+    bool WasRequested(uint32_t ahead) const
     {
-        return ahead < m_early.Size() && m_early[ahead] == ASKED;
+        return ahead < m_early.Size() && m_early[ahead] == REQUESTED;
     }
 
     /// Whether packet GetNext() + \p ahead is kept.
@@ -80,17 +81,17 @@ class ReceiveQueue
 
     /// The missing packet GetNext() + \p ahead is requested at \p now. With \p keep this is
     /// remembered for each packet until it arrives.
-    void NoteAsked(uint32_t ahead, int64_t now, bool keep)
+    void NoteRequest(uint32_t ahead, int64_t now, bool keep)
     {
-        if (lastNack < 0 || static_cast<int32_t>(ahead) > Distance(m_asked))
+        if (lastNack < 0 || static_cast<int32_t>(ahead) > Distance(m_requested))
         {
-            m_asked = m_next + ahead;
+            m_requested = m_next + ahead;
         }
         lastNack = now;
         if (keep)
         {
             Extend(ahead);
-            m_early[ahead] = ASKED;
+            m_early[ahead] = REQUESTED;
         }
     }
 
@@ -140,7 +141,7 @@ class ReceiveQueue
     enum Early : uint8_t
     {
         ABSENT,
-        ASKED, //!< absent and requested
+        REQUESTED, //!< absent and requested
         HERE,
     };
 
@@ -179,7 +180,7 @@ class ReceiveQueue
         {
             m_watchSince = -1;
         }
-        if (lastNack >= 0 && Distance(m_asked) < 0)
+        if (lastNack >= 0 && Distance(m_requested) < 0)
         {
             lastNack = -1;
         }
@@ -198,9 +199,9 @@ class ReceiveQueue
     uint32_t m_next = 0;
     int64_t m_watchSince = -1; //!< when the missing packets before m_watchEnd had been overtaken
     uint32_t m_watchEnd = 0;
-    uint32_t m_asked = 0;  //!< the last packet that was requested, if lastNack is not -1
-    uint32_t m_reach = 0;  //!< behind the last kept packet, if there is one
-    Fifo<uint8_t> m_early; //!< the state (Early) of packet m_next + i
+    uint32_t m_requested = 0; //!< the last packet that was requested, if lastNack is not -1
+    uint32_t m_reach = 0;     //!< after the last kept packet, if there is one
+    Fifo<uint8_t> m_early;    //!< the state (Early) of packet m_next + i
 };
 
 } // namespace ns3::rdma

@@ -8,7 +8,7 @@
 namespace ns3::rdma
 {
 
-/// Measures the round trips of packets that ask for an acknowledgement. Times in ps.
+/// Measures the round trips of packets that request an acknowledgement. Times in ps.
 class RoundTripMeter
 {
   public:

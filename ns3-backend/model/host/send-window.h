@@ -41,7 +41,7 @@ class SendWindow
         m_sent += payload;
     }
 
-    /// Sending continues behind the first \p bytes of all messages.
+    /// Sending continues after the first \p bytes of all messages.
     void SetSent(int64_t bytes)
     {
         m_sent = bytes;

@@ -16,7 +16,7 @@ namespace ns3::rdma
  * \brief The events of ns-3 itself, which Simulator::Schedule adds.
  *
  * They run on one thread while every partition waits at that time, in order of (time, order of
- * scheduling). They are for changes to the whole model: initialisation, a link that fails at a
+ * scheduling). They are for changes to the whole model: initialization, a link that fails at a
  * given time, a statistic that is sampled periodically. Packets never become such events.
  *
  * Not thread-safe. Owns its events.

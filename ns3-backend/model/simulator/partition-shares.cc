@@ -7,7 +7,9 @@ namespace ns3::rdma
 {
 
 std::vector<std::vector<uint32_t>>
-DealOut(const std::vector<std::vector<Partition*>>& layers, uint32_t parts, Assignment assignment)
+Distribute(const std::vector<std::vector<Partition*>>& layers,
+           uint32_t parts,
+           Assignment assignment)
 {
     std::vector<std::vector<uint32_t>> owners;
     uint32_t turn = 0;
@@ -61,7 +63,7 @@ PartitionShares::SetProcesses(drydock::Processes* processes)
 }
 
 void
-PartitionShares::ShareOut(Assignment assignment)
+PartitionShares::AssignProcesses(Assignment assignment)
 {
     if (m_owners.size() == m_partitions.size())
     {
@@ -69,7 +71,7 @@ PartitionShares::ShareOut(Assignment assignment)
     }
     m_owners.assign(m_partitions.size(), 0);
     const auto count = static_cast<uint32_t>(m_processes->count());
-    const std::vector<std::vector<uint32_t>> owners = DealOut(m_layers, count, assignment);
+    const std::vector<std::vector<uint32_t>> owners = Distribute(m_layers, count, assignment);
     for (size_t layer = 0; layer < m_layers.size(); ++layer)
     {
         for (size_t i = 0; i < m_layers[layer].size(); ++i)
@@ -80,7 +82,7 @@ PartitionShares::ShareOut(Assignment assignment)
 }
 
 std::vector<PartitionShares::Share>
-PartitionShares::DealToThreads(uint32_t threads, Assignment assignment) const
+PartitionShares::AssignThreads(uint32_t threads, Assignment assignment) const
 {
     std::vector<std::vector<Partition*>> own(m_layers.size());
     for (size_t layer = 0; layer < m_layers.size(); ++layer)
@@ -90,13 +92,13 @@ PartitionShares::DealToThreads(uint32_t threads, Assignment assignment) const
                      std::back_inserter(own[layer]),
                      [this](const Partition* partition) { return Owns(*partition); });
     }
-    const std::vector<std::vector<uint32_t>> dealt = DealOut(own, threads, assignment);
+    const std::vector<std::vector<uint32_t>> threadOf = Distribute(own, threads, assignment);
     std::vector<Share> shares;
     for (size_t layer = 0; layer < own.size(); ++layer)
     {
         for (size_t i = 0; i < own[layer].size(); ++i)
         {
-            shares.push_back({own[layer][i], dealt[layer][i]});
+            shares.push_back({own[layer][i], threadOf[layer][i]});
         }
     }
     return shares;

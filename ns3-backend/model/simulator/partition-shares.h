@@ -11,11 +11,11 @@
 namespace ns3::rdma
 {
 
-/// How partitions are dealt out to processes, and those of a process to its threads. Never changes
-/// a result.
+/// How partitions are distributed to processes, and those of a process to its threads. Never
+/// changes a result.
 enum Assignment
 {
-    NEIGHBOURS, //!< of each layer a contiguous share: neighbours talk to one another
+    NEIGHBOURS, //!< a contiguous share of each layer, because neighbors exchange most frames
     IN_TURNS,   //!< one after another
     BY_LAYER,   //!< whole layers
 };
@@ -24,9 +24,9 @@ enum Assignment
  * Returns which of \p parts gets each partition: by layer, in the order of \p layers. Layers may be
  * empty.
  */
-std::vector<std::vector<uint32_t>> DealOut(const std::vector<std::vector<Partition*>>& layers,
-                                           uint32_t parts,
-                                           Assignment assignment);
+std::vector<std::vector<uint32_t>> Distribute(const std::vector<std::vector<Partition*>>& layers,
+                                              uint32_t parts,
+                                              Assignment assignment);
 
 /**
  * \brief Which process runs which partition, and which thread of this process.
@@ -37,7 +37,7 @@ std::vector<std::vector<uint32_t>> DealOut(const std::vector<std::vector<Partiti
 class PartitionShares
 {
   public:
-    /// Partitions of one \p layer (hosts, leaf switches, ...) are shared out evenly.
+    /// Partitions of one \p layer (hosts, leaf switches, ...) are distributed evenly.
     void Add(Partition* partition, uint32_t layer);
 
     /// This process is one of \p processes, which outlive this.
@@ -45,9 +45,9 @@ class PartitionShares
 
     /// After the last Add: decides which process runs which partition. A second call changes
     /// nothing.
-    void ShareOut(Assignment assignment);
+    void AssignProcesses(Assignment assignment);
 
-    /// REQUIRES: ShareOut was called.
+    /// REQUIRES: AssignProcesses was called.
     bool Owns(const Partition& partition) const
     {
         return OwnerOf(partition) == m_process;
@@ -66,8 +66,8 @@ class PartitionShares
         uint32_t thread;
     };
 
-    /// Deals the partitions of this process out to \p threads, layer by layer.
-    std::vector<Share> DealToThreads(uint32_t threads, Assignment assignment) const;
+    /// Distributes the partitions of this process to \p threads, layer by layer.
+    std::vector<Share> AssignThreads(uint32_t threads, Assignment assignment) const;
 
     /// All partitions, by number.
     const std::vector<Partition*>& GetPartitions() const

@@ -55,7 +55,7 @@ class Mailbox
         return m_receiver;
     }
 
-    /// Of the receiver.
+    /// Returns the thread of the receiver.
     uint32_t GetThread() const
     {
         return m_thread;
@@ -73,10 +73,10 @@ class Mailbox
  */
 struct ThreadContext
 {
-    /// Of the thread in this process. Other processes count as further threads.
+    /// The index of the thread in this process. Other processes count as further threads.
     uint32_t index = 0;
     uint32_t threads = 1; //!< of this process
-    /// By receiving index: mailboxes that became non-empty in this window.
+    /// By index of the receiving thread: mailboxes that became non-empty in this window.
     std::vector<std::vector<Mailbox*>> posted;
     /// Set by an event that ends the run with this window.
     bool stop = false;
@@ -102,7 +102,7 @@ class Partition
     virtual int64_t NextTime() const = 0;
     /// Returns the time of the event that is being run, ps.
     virtual int64_t LocalTime() const = 0;
-    /// Returns the relative cost of simulating it, for dealing partitions out to threads.
+    /// Returns the relative cost of simulating it, for the distribution of partitions to threads.
     virtual uint32_t GetWeight() const = 0;
 
     /// Takes what a mailbox of that name has packed in another process. Called by the thread of
@@ -125,13 +125,13 @@ class Partition
         return m_context->index;
     }
 
-    /// Position among the partitions of its thread.
+    /// Returns the position among the partitions of its thread.
     size_t GetSlot() const
     {
         return m_slot;
     }
 
-    /// Among all partitions, the same in every process.
+    /// Returns the number among all partitions, the same in every process.
     uint32_t GetNumber() const
     {
         return m_number;

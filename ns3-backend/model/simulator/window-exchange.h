@@ -16,9 +16,9 @@ namespace ns3::rdma
  * \brief Exchanges mailboxes between the partitions of this process and those of other processes.
  *
  * Once a window each process sends one parcel to each other process: the content of all mailboxes
- * for that process, the time of its own earliest event and whether it asks to stop. After one round
- * all processes know the beginning of the next window, without a reduction. The order within a
- * parcel does not matter (Mailbox).
+ * for that process, the time of its own earliest event and whether it requests a stop. After one
+ * round all processes know the beginning of the next window, without a reduction. The order within
+ * a parcel does not matter (Mailbox).
  *
  * The first thread calls Run while the other threads wait. Each thread calls Deliver for its own
  * partitions.

@@ -72,7 +72,7 @@ WindowLoop::AssignPartitions(const PartitionShares& shares)
         }
     }
     for (const auto& [partition, thread] :
-         shares.DealToThreads(m_settings.threads, m_settings.assignment))
+         shares.AssignThreads(m_settings.threads, m_settings.assignment))
     {
         Worker& worker = *m_workers[thread];
         partition->Adopt(&worker.context, worker.partitions.size());
@@ -219,13 +219,13 @@ WindowLoop::StartPartitions(Worker& worker)
     }
     t_partition = nullptr;
     t_worker = nullptr;
-    LookAgain(worker);
+    UpdateNextTimes(worker);
     HandOver(worker);
     m_barrier->Wait();
 }
 
 void
-WindowLoop::LookAgain(Worker& worker)
+WindowLoop::UpdateNextTimes(Worker& worker)
 {
     for (size_t i = 0; i < worker.partitions.size(); ++i)
     {
@@ -353,13 +353,13 @@ WindowLoop::Publish(Worker& worker)
 void
 WindowLoop::RunControl(Worker& worker)
 {
-    m_barrier->Wait(); // all have seen that it is time
+    m_barrier->Wait(); // all have seen that control events are due
     if (worker.context.index == 0)
     {
         m_control->RunNextTime();
     }
     m_barrier->Wait();
-    LookAgain(worker);
+    UpdateNextTimes(worker);
     HandOver(worker);
     m_barrier->Wait();
 }

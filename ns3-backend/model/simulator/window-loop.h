@@ -29,7 +29,7 @@ namespace ns3::rdma
  * window: after running, and after emptying. One thread runs the same windows: a switch's whole
  * window at a time keeps the state of the switch in the cache.
  *
- * With several processes the first threads exchange what goes to other processes
+ * With several processes the first threads exchange the mailboxes for other processes
  * (WindowExchange) between running and emptying, so all processes run the same windows. Control
  * events run in every process.
  *
@@ -49,8 +49,8 @@ class WindowLoop
         int64_t lookahead = 1;
     };
 
-    /// Both outlive this. The first thread fires \p windowTrace as a window begins, with the begin
-    /// and the end of the window; the other threads may already run the window.
+    /// Both arguments outlive this. The first thread fires \p windowTrace as a window begins, with
+    /// the begin and the end of the window; the other threads may already run the window.
     WindowLoop(ControlEvents* control, const WindowTrace* windowTrace);
     ~WindowLoop();
 
@@ -63,7 +63,7 @@ class WindowLoop
 
     bool IsStopRequested() const;
 
-    /// Returns the time of the earliest event of all processes, or NEVER. Between windows.
+    /// Returns the time of the earliest event of all processes, or NEVER. Call it between windows.
     int64_t GetEarliest() const;
 
     /// Returns the number of windows that were run, the same in every process.
@@ -103,7 +103,7 @@ class WindowLoop
     void AssignPartitions(const PartitionShares& shares);
     void MakeWorkers(uint32_t otherProcesses);
     /// Asks every partition of \p worker for the time of its next event.
-    void LookAgain(Worker& worker);
+    void UpdateNextTimes(Worker& worker);
     /// Includes what \p worker has sent in this window in Worker::ahead.
     void LookAhead(Worker& worker);
     /// The body of one thread.

@@ -36,7 +36,7 @@ WindowedSimulatorImpl::GetTypeId()
                           MakeBooleanAccessor(&WindowedSimulatorImpl::m_shareAlways),
                           MakeBooleanChecker())
             .AddAttribute("Assignment",
-                          "How partitions are dealt out to threads: a contiguous share of each "
+                          "How partitions are distributed to threads: a contiguous share of each "
                           "layer, in turns, or whole layers. Changes the wall-clock time only.",
                           EnumValue(NEIGHBOURS),
                           MakeEnumAccessor(&WindowedSimulatorImpl::m_assignment),
@@ -73,15 +73,15 @@ WindowedSimulatorImpl::SetProcesses(drydock::Processes* processes)
 }
 
 void
-WindowedSimulatorImpl::ShareOut()
+WindowedSimulatorImpl::AssignProcesses()
 {
-    m_shares.ShareOut(m_assignment);
+    m_shares.AssignProcesses(m_assignment);
 }
 
 void
 WindowedSimulatorImpl::Run()
 {
-    ShareOut();
+    AssignProcesses();
     m_loop.Run({m_threads, m_shareAlways, m_assignment, m_lookahead.GetTimeStep()}, m_shares);
 }
 

@@ -15,7 +15,7 @@ namespace ns3::rdma
  * \brief ns-3's simulator, parallel: its results do not depend on the number of threads.
  *
  * The model consists of partitions (a host, a switch), the same for any number of threads.
- * PartitionShares deals them out to processes and threads, WindowLoop runs them.
+ * PartitionShares distributes them to processes and threads, WindowLoop runs them.
  *
  * Every process has all partitions as objects but runs its own; the partitions of other processes
  * exist only as addresses of mailboxes.
@@ -32,14 +32,14 @@ class WindowedSimulatorImpl : public SimulatorImpl
 
     /**
      * Adds a partition, before Run. The partition must outlive Run.
-     * \param layer partitions of one layer (hosts, leaf switches, ...) are shared out evenly
+     * \param layer partitions of one layer (hosts, leaf switches, ...) are distributed evenly
      */
     void AddPartition(Partition* partition, uint32_t layer);
 
     /// This process is one of \p processes, which outlive the run. Before partitions are added.
     void SetProcesses(drydock::Processes* processes);
     /// After the last AddPartition: decides which process runs which partition.
-    void ShareOut();
+    void AssignProcesses();
 
     /// Whether this process runs \p partition.
     bool Owns(const Partition& partition) const
@@ -71,8 +71,8 @@ class WindowedSimulatorImpl : public SimulatorImpl
     uint32_t GetContext() const override;
     uint64_t GetEventCount() const override;
 
-    /// Returns the time of the earliest event of the partitions of all processes, or NEVER. Between
-    /// windows.
+    /// Returns the time of the earliest event of the partitions of all processes, or NEVER. Call it
+    /// between windows.
     int64_t NextEventTime() const
     {
         return m_loop.GetEarliest();

@@ -14,7 +14,7 @@ namespace ns3::rdma
  * The kernel may wake a thread on the core of the thread that woke it, or let two threads share a
  * core while another core is free, for milliseconds. A window then takes twice as long. A thread
  * that finds itself on the core of another thread moves to a core without one. It is not bound
- * there: on a busy machine, or beside other processes of the run, the kernel schedules better.
+ * there: on a busy machine, or with other processes of the run, the kernel schedules better.
  */
 class WorkerCores
 {

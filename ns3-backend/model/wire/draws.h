@@ -18,7 +18,7 @@ class Draws
     {
     }
 
-    /// Uniform in [0, 1).
+    /// Returns a number, uniform in [0, 1).
     double Next()
     {
         m_state += drydock::kSplitMixIncrement;

@@ -12,7 +12,7 @@ namespace ns3::rdma
  * \brief A queue in one contiguous block: 32 bytes when empty, no allocation in steady state.
  *
  * Space before the head is reclaimed when the queue is empty, or when it fills more than half of a
- * block that would otherwise have to grow. Push and Pop take amortised constant time.
+ * block that would otherwise have to grow. Push and Pop take amortized constant time.
  */
 template <typename T>
 class Fifo

@@ -12,7 +12,7 @@ namespace ns3::rdma
 {
 
 /**
- * \brief A time for each of a fixed number of slots, with the earliest at hand.
+ * \brief A time for each of a fixed number of slots, with constant-time access to the earliest.
  *
  * Of equal times the lowest slot is first. This is a tournament tree: each inner node holds the
  * winner of the two nodes below it. Setting a time replays one match a level, without a branch to

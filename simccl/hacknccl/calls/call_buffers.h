@@ -1,5 +1,5 @@
-// Addresses that stand for the buffers of a launch's calls. Nothing is read there: NCCL compares
-// the addresses, looks them up among registered buffers, and passes them to kernels that never run.
+// Addresses for the buffers of a launch's calls. No code reads the memory there: NCCL compares the
+// addresses, looks them up among registered buffers, and passes them to kernels that never run.
 #ifndef DRYDOCK_SIMCCL_HACKNCCL_CALLS_CALL_BUFFERS_H_
 #define DRYDOCK_SIMCCL_HACKNCCL_CALLS_CALL_BUFFERS_H_
 

@@ -29,7 +29,7 @@ std::string CheckPlaces(const std::vector<HostClass>& classes,
     }
     if (!taken.emplace(place.host, place.gpu).second) {
       return rank + "GPU " + std::to_string(place.gpu) + " of host " + std::to_string(place.host) +
-             " is already another rank's";
+             " already belongs to another rank";
     }
   }
   return "";

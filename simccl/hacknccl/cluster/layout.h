@@ -33,7 +33,7 @@ struct Neighbors {
   }
 };
 
-// Where the ranks of a communicator live, and what follows from it.
+// The places of a communicator's ranks, and the hosts and kinds that follow from them.
 struct Layout {
   struct Host {
     int kind = 0;
@@ -68,7 +68,7 @@ struct Layout {
   int Counterpart(int rank, int host) const { return NeighborsOn(host)[seat_of_rank[rank]]; }
 };
 
-// Where NCCL disagrees with a layout. The communicator then makes another layout.
+// A disagreement of NCCL with a layout. The communicator then makes another layout.
 struct Correction {
   std::vector<int> host;  // the ranks of this rank's host, fewer than in the layout; ascending
   bool no_multi_node_nvlink = false;
@@ -81,7 +81,7 @@ std::string CheckPlaces(const std::vector<HostClass>& classes,
 // Returns "" if every host can reach the others, else which host cannot.
 std::string CheckNics(const std::vector<HostClass>& classes, const Layout& layout);
 
-// What only NCCL's own search of a topology tells about hosts.
+// Facts about hosts that only NCCL's own search of a topology finds.
 struct Findings {
   // Trays of a rack are neighbors: NCCL uses multi-node NVLink if all ranks are in racks, unless a
   // setting forbids it.
@@ -100,7 +100,7 @@ struct Findings {
 Layout MakeLayout(const std::vector<HostClass>& classes, const std::vector<hacknccl_place>& places,
                   const Findings& findings = {});
 
-// What a rank asks for when its communicator is split; has the layout of init.cc's commSplitInfo.
+// What a rank requests when its communicator is split; has the layout of init.cc's commSplitInfo.
 struct SplitRequest {
   int key = 0;
   int color = 0;

@@ -17,7 +17,7 @@ class Peers {
   // part's ranks in the parent, in order.
   virtual ncclResult_t Split(uint64_t hash, ncclComm* comm, ncclComm* parent,
                              const int* members) = 0;
-  // `data` is one record of `bytes` bytes per rank. The own record is filled in on entry; the call
+  // `data` is one record of `bytes` bytes per rank. The caller fills in its own record; the call
   // fills in the others.
   virtual ncclResult_t AllGather(void* data, int bytes) = 0;
 };

@@ -18,10 +18,10 @@ bool StepsApply(const ncclTaskColl& task) {
   return task.protocol == NCCL_PROTO_SIMPLE && task.algorithm == NCCL_ALGO_RING;
 }
 
-// What a kernel moves at once if data bypasses NCCL's own buffers.
+// The bytes that a kernel moves at once if data bypasses NCCL's own buffers.
 constexpr int64_t kWholeChunk = NCCL_MAX_NET_SIZE;
 
-// all_gather.h, isNetOffload: with one GPU per host the NICs do everything.
+// all_gather.h, isNetOffload: with one GPU per host the NICs move all data.
 void MoveWhole(hacknccl_collective* out) {
   out->chunk_lo = out->chunk_mid = out->chunk_hi =
       static_cast<uint64_t>(kWholeChunk) * out->element_bytes;

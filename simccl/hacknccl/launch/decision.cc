@@ -45,7 +45,7 @@ const char* WhyNotOffered(const ncclComm& comm, ncclFunc_t function, int algorit
   }
   if (IsNvls(algorithm) && !comm.nvlsSupport) return "no NVLink SHARP among these GPUs";
   if (algorithm == NCCL_ALGO_PAT && ncclParamPatEnable() == 2 && comm.nNodes != comm.nRanks) {
-    return "needs one GPU a host";
+    return "needs one GPU per host";
   }
   if (protocol == NCCL_PROTO_LL128 && comm.minCompCap != comm.maxCompCap) {
     return "GPUs of different kinds";
@@ -55,7 +55,7 @@ const char* WhyNotOffered(const ncclComm& comm, ncclFunc_t function, int algorit
   const int farthest = comm.minCompCap >= 90 ? PATH_PXN : PATH_PXB;
   if (protocol == NCCL_PROTO_LL128 && graph.typeInter > farthest) return "NICs too far from GPUs";
   return IsGatherOrScatter(function) && IsNvls(algorithm) && comm.nNodes > 1
-             ? "more GPUs a host than heads"
+             ? "more GPUs per host than heads"
              : "turned off by a setting, or without bandwidth here";
 }
 
@@ -65,7 +65,7 @@ const char* WhyNot(const ncclComm& comm, const ncclTaskColl& task, int algorithm
     return WhyNotOffered(comm, task.func, algorithm, protocol);
   }
   if (IsCollNet(algorithm) && comm.maxLocalRanks > NCCL_MAX_DIRECT_ARITY + 1) {
-    return "too many GPUs a host";
+    return "too many GPUs per host";
   }
   return "not for this operation and data type";
 }

@@ -1,4 +1,4 @@
-// Makes calls of the C interface through NCCL's own functions, on addresses that stand for buffers.
+// Makes calls of the C interface through NCCL's own functions, on addresses without memory.
 #ifndef DRYDOCK_SIMCCL_HACKNCCL_LAUNCH_MAKE_CALLS_H_
 #define DRYDOCK_SIMCCL_HACKNCCL_LAUNCH_MAKE_CALLS_H_
 
@@ -18,7 +18,7 @@ std::string CheckCalls(const std::vector<hacknccl_call>& calls, int ranks);
 bool HaveRegistered(const std::vector<hacknccl_call>& calls);
 
 // Makes all calls in one group, as the communicator's own rank. Registers their buffers before, as
-// the calls say, and deregisters them after.
+// the calls state, and deregisters them after.
 ncclResult_t MakeCalls(const std::vector<hacknccl_call>& calls, ncclComm* comm);
 
 }  // namespace drydock

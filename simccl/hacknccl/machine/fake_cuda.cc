@@ -21,7 +21,7 @@ Handle AnyHandle() {
   return reinterpret_cast<Handle>(0x10);
 }
 
-// Each helper thread of NCCL selects its device before it asks for it.
+// Each helper thread of NCCL selects its device before it queries it.
 thread_local int device = 0;
 
 constexpr int kCudaVersion = 13000;

@@ -1,4 +1,4 @@
-// Addresses that stand for device and pinned memory. Large blocks are reserved and never touched.
+// Addresses for device and pinned memory. Large blocks are reserved and never touched.
 // Freeing returns the addresses. Thread-safe.
 #ifndef DRYDOCK_SIMCCL_HACKNCCL_MACHINE_FAKE_MEMORY_H_
 #define DRYDOCK_SIMCCL_HACKNCCL_MACHINE_FAKE_MEMORY_H_

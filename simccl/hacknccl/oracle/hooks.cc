@@ -1,4 +1,5 @@
-// The hooks of patches/nccl when no rank is absent: each does what the patched line did.
+// The hooks of patches/nccl when no rank is absent: each hook does the work of the line that its
+// patch replaces.
 #include "simccl/hacknccl/hooks.h"
 
 #include "bootstrap.h"

@@ -52,8 +52,8 @@ struct Meeting::Mail {
   char data[kMailBytes];
 };
 
-// In memory there follow two gates for each rank that leads a group, a slot for each rank, and a
-// mail box for each pair.
+// Two gates for each rank that leads a group, a slot for each rank, and a mail box for each pair
+// follow in memory.
 struct Meeting::Shared {
   Word failed;
 };

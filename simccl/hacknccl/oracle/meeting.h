@@ -1,7 +1,8 @@
 // Memory through which the processes of a communicator's ranks exchange small data.
 //
 // All ranks must take part in the same exchanges in the same order, as NCCL's own bootstrap
-// requires. Every function returns false once a rank has failed: no rank waits for a failed one.
+// requires. Every function returns false once a rank has failed, so no rank waits for a failed
+// rank.
 #ifndef DRYDOCK_SIMCCL_HACKNCCL_ORACLE_MEETING_H_
 #define DRYDOCK_SIMCCL_HACKNCCL_ORACLE_MEETING_H_
 

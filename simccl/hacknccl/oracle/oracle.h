@@ -1,7 +1,7 @@
 /* C interface of libhacknccl_oracle.so: one rank of a communicator whose ranks are all real.
  *
  * It has the same NCCL and the same fake machine as libhacknccl.so, but none of its hooks: no rank
- * is absent, so nothing stands in for absent ranks. Each rank is a process, as in a training run,
+ * is absent, so nothing replaces absent ranks. Each rank is a process, as in a training run,
  * and the processes exchange NCCL's data through shared memory. Only tests use the oracle: its
  * reports must equal what libhacknccl.so reports for the same rank.
  *

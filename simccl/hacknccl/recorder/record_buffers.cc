@@ -15,7 +15,8 @@
 namespace drydock {
 namespace {
 
-// Stands for a window. The program may only return it, or pass it to kernels that never run.
+// The target of a window handle. The program may only return the handle, or pass it to kernels that
+// never run.
 struct RecordedWindow {
   void* handle = nullptr;     // of ncclCommRegister
   uint64_t communicator = 0;  // its serial; addresses are reused

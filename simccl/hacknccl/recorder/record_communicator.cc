@@ -61,7 +61,7 @@ Meeting* MeetingOf(const ncclComm& comm) {
   return static_cast<Meeting*>(static_cast<Peers*>(comm.bootstrap));
 }
 
-void Attend(Meeting* meeting, uint64_t magic, ncclComm* comm) {
+void SetPeers(Meeting* meeting, uint64_t magic, ncclComm* comm) {
   meeting->rank = comm->rank;
   meeting->ranks = comm->nRanks;
   comm->bootstrap = static_cast<Peers*>(meeting);
@@ -77,7 +77,7 @@ ncclResult_t Meeting::Split(uint64_t hash, ncclComm* comm, ncclComm* parent, con
   part->purpose = "a new part of a communicator";
   part->key = digestHash(accumulator);
   part->round = children[part->key]++;
-  Attend(part, parent->magic, comm);
+  SetPeers(part, parent->magic, comm);
   return ncclSuccess;
 }
 
@@ -138,7 +138,7 @@ ncclResult_t Init(uint64_t magic, ncclComm* comm) {
   auto* meeting = new Meeting;
   meeting->purpose = "ncclCommInitRank";
   meeting->key = magic;
-  Attend(meeting, magic, comm);
+  SetPeers(meeting, magic, comm);
   return ncclSuccess;
 }
 

@@ -156,15 +156,15 @@ void Recorder::MakeSession() {
 
 std::string Recorder::Ask(const RecordRequest& request, const void* payload, RecordReply* reply,
                           std::vector<char>* answer) const {
-  const char* const gone = "nccl-record, which started this program, has ended";
+  const char* const ended = "nccl-record, which started this program, has ended";
   const OpenFile connection(ConnectTo(socket_));
   if (connection.get() < 0 || !WriteAll(connection.get(), &request, sizeof request) ||
       !WriteAll(connection.get(), payload, request.bytes) ||
       !ReadAll(connection.get(), reply, sizeof *reply)) {
-    return gone;
+    return ended;
   }
   answer->resize(reply->bytes);
-  if (!ReadAll(connection.get(), answer->data(), answer->size())) return gone;
+  if (!ReadAll(connection.get(), answer->data(), answer->size())) return ended;
   return reply->failed != 0 ? std::string(answer->begin(), answer->end()) : std::string();
 }
 

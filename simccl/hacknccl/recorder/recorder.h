@@ -30,16 +30,16 @@ class Recorder {
   static Recorder& Get();
 
   // Returns false if nccl-record did not start this process or cannot be reached; reason() tells
-  // which. The host then has no GPU.
+  // the cause. The host then has no GPU.
   bool connected() const { return reason_.empty(); }
   const std::string& reason() const { return reason_; }
   const RecordHost& host() const { return host_; }
   uint32_t process() const { return process_; }
   Session* session() { return &session_; }
 
-  // Sends request.bytes bytes at `own` to all members and waits for theirs; all->size() becomes
-  // members
-  // * bytes. Returns "" or the reason of the failure. *serial, if given, identifies the exchange.
+  // Sends request.bytes bytes at `own` to all members and waits for theirs; `all` gets
+  // request.bytes bytes per member. Returns "" or the reason of the failure. *serial, if given,
+  // identifies the exchange.
   std::string Exchange(const RecordRequest& request, const void* own, std::vector<char>* all,
                        uint64_t* serial = nullptr);
 

@@ -48,7 +48,7 @@ const char* Map(const char* path) {
 }
 
 // Rank 0 makes the id, as init_process_group does, and writes it to the file.
-ncclUniqueId Meet(const std::string& path, bool first) {
+ncclUniqueId ShareId(const std::string& path, bool first) {
   ncclUniqueId id;
   if (first) {
     if (ncclGetUniqueId(&id) != ncclSuccess) Fail(ncclGetLastError(nullptr));
@@ -86,7 +86,7 @@ int Main(int argc, char** argv) {
       reinterpret_cast<const RankSchedule*>(schedule)->first_rank_of_host.In(schedule)[host];
   int devices = 0;
   if (cudaGetDeviceCount(&devices) != cudaSuccess) Fail("no GPU; nccl-record starts this program");
-  const ncclUniqueId id = Meet(argv[2], first_rank + first_device == 0);
+  const ncclUniqueId id = ShareId(argv[2], first_rank + first_device == 0);
   std::vector<std::thread> threads;
   for (int device = first_device; device < std::min(devices, first_device + gpus); ++device) {
     const int rank = first_rank + device;

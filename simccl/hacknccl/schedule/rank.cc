@@ -9,7 +9,7 @@
 namespace drydock::schedule {
 namespace {
 
-// No data moves: one address stands for every unregistered buffer.
+// No data moves, so all unregistered buffers have one address.
 constexpr size_t kPlainBytes = 256;
 
 // Marks the entries that follow in the log as this op's.

@@ -9,7 +9,8 @@
 namespace drydock {
 
 // A connection to a host of another kind. This rank cannot know whether the far NIC reads and
-// writes GPU memory. It assumes so until Communicator::Launch asks a rank of that host.
+// writes GPU memory. It assumes that the NIC does until Communicator::Launch asks a rank of that
+// host.
 struct UnknownEnd {
   int graph = 0;  // HACKNCCL_GRAPH_*
   int channel = 0, peer = 0, index = 0;

@@ -22,7 +22,7 @@ struct Session {
   int memory_handles = 0;  // NCCL's type of memory handles while it works on this communicator
 };
 
-// Makes `session` the one that NCCL runs in; null: none. Call under the lock of the library and
+// Makes `session` the current session; null: there is none. Call under the lock of the library and
 // before every entry into NCCL. The current session is a global variable, not one per thread,
 // because NCCL starts helper threads within a call.
 void SetCurrent(Session* session);

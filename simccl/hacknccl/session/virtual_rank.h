@@ -1,7 +1,7 @@
-// The one rank that NCCL believes to be: where it lives in the cluster.
+// The rank as which NCCL runs, and its place in the cluster.
 //
 // NCCL asks about "this machine" through dozens of global functions (CUDA, NVML, the environment,
-// the network plugin). They answer out of the current rank.
+// the network plugin). They answer for the current rank.
 #ifndef DRYDOCK_SIMCCL_HACKNCCL_SESSION_VIRTUAL_RANK_H_
 #define DRYDOCK_SIMCCL_HACKNCCL_SESSION_VIRTUAL_RANK_H_
 

@@ -15,9 +15,9 @@ constexpr const char* kFile = "nothing inside NCCL reads or writes files of this
 constexpr const char* kPlugin = "plugins are not loaded";
 constexpr const char* kHosts = "hosts and their NICs are those of the cluster file";
 constexpr const char* kFabric = "the network between hosts is described by the cluster file";
-constexpr const char* kStart = "the start of a job is not rehearsed";
+constexpr const char* kStart = "the start of a job is not simulated";
 constexpr const char* kLog = "NCCL's log is not written";
-constexpr const char* kHost = "threads, memory and CUDA calls of a host are not rehearsed";
+constexpr const char* kHost = "threads, memory and CUDA calls of a host are not simulated";
 constexpr const char* kGin = "GPU-initiated networking is not supported";
 constexpr const char* kGraph = "CUDA graphs are not captured";
 
@@ -90,8 +90,8 @@ constexpr Rule kRules[] = {
     {"NCCL_LAUNCH_*", kIdle, kHost},
     {"NCCL_MEM_SYNC_DOMAIN", kIdle, kHost},
     {"NCCL_MULTI_SEGMENT_REGISTER", kIdle, kHost},
-    {"NCCL_P2P_DIRECT_DISABLE", kIdle, "every GPU has a process of its own"},
-    {"NCCL_SINGLE_PROC_MEM_REG_ENABLE", kIdle, "every GPU has a process of its own"},
+    {"NCCL_P2P_DIRECT_DISABLE", kIdle, "every GPU has its own process"},
+    {"NCCL_SINGLE_PROC_MEM_REG_ENABLE", kIdle, "every GPU has its own process"},
     {"NCCL_PROGRESS_APPENDOP_FREQ", kIdle, kHost},
     {"NCCL_PROXY_*", kIdle, kHost},
     {"NCCL_SET_*", kIdle, kHost},

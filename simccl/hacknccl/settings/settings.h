@@ -8,7 +8,8 @@
 
 namespace drydock {
 
-// Fixes the settings for the life of the library. Returns false if others were fixed before.
+// Fixes the settings for the life of the library. Returns false if other settings were fixed
+// before.
 bool FixSettings(const std::vector<std::pair<std::string, std::string>>& settings);
 
 // Returns the value of a setting, or null if it was not given.

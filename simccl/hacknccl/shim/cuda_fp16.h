@@ -1,5 +1,5 @@
-// Half precision, for the scalar arguments of reductions. Truncating: the value never decides a
-// plan.
+// Half precision, for the scalar arguments of reductions. Conversions truncate, because the value
+// never decides a plan.
 #pragma once
 
 #include <stdint.h>

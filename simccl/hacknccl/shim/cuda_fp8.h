@@ -1,4 +1,5 @@
-// 8-bit floating point: types only. The value of a scalar argument never decides a plan: 1.0.
+// 8-bit floating point: types only. Every value is 1.0, because the value of a scalar argument
+// never decides a plan.
 #pragma once
 
 #define __CUDA_FP8_TYPES_EXIST__

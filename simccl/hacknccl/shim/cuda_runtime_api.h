@@ -233,7 +233,7 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t, const cudaGraphNode_t*, const 
                                      const cudaGraphEdgeData*, size_t);
 cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t*, cudaGraph_t, const cudaGraphNode_t*,
                                         size_t, cudaEvent_t);
-// Not NCCL's, programs'.
+// Recorded programs use the following functions; NCCL does not.
 cudaError_t cudaDeviceReset(void);
 const char* cudaGetErrorName(cudaError_t);
 cudaError_t cudaPeekAtLastError(void);
@@ -252,7 +252,7 @@ cudaError_t cudaGraphRetainUserObject(cudaGraph_t, cudaUserObject_t, unsigned = 
 cudaError_t cudaUserObjectCreate(cudaUserObject_t*, void*, cudaHostFn_t, unsigned, unsigned);
 }
 
-// The typed conveniences that the toolkit's header adds for C++.
+// Typed overloads that the toolkit's header adds for C++.
 template <class T>
 inline cudaError_t cudaMalloc(T** pointer, size_t bytes) {
   return cudaMalloc(reinterpret_cast<void**>(pointer), bytes);

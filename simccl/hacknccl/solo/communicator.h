@@ -1,6 +1,6 @@
 // A communicator of the C interface. It has one or a few real NCCL communicators; each is a single
-// rank that believes the others exist. There is one per kind of host, made on first use, and one
-// for each rank whose own send and receive plan the caller asks for.
+// rank for which NCCL assumes that the others exist. There is one per kind of host, made on first
+// use, and one for each rank whose own send and receive plan the caller requests.
 #ifndef DRYDOCK_SIMCCL_HACKNCCL_SOLO_COMMUNICATOR_H_
 #define DRYDOCK_SIMCCL_HACKNCCL_SOLO_COMMUNICATOR_H_
 
@@ -40,7 +40,7 @@ class Communicator {
   std::string Start();
   std::string Launch(int rank, const std::vector<hacknccl_call>& calls, const NcclPlan** plan);
   std::string Link(int graph, int channel, int from, int to, hacknccl_link* link);
-  // Returns true and sets *link if NCCL has told an equivalent link before.
+  // Returns true and sets *link if NCCL has resolved an equivalent link before.
   bool KnowsLink(int graph, int channel, int from, int to, hacknccl_link* link) const {
     return links_.Find(graph, channel, from, to, link);
   }

@@ -20,7 +20,7 @@ class LinkMemory {
   LinkMemory(const LinkMemory&) = delete;
   LinkMemory& operator=(const LinkMemory&) = delete;
 
-  // Returns true if an equivalent link is known, and sets *link to what NCCL would tell of this
+  // Returns true if an equivalent link is known, and sets *link to NCCL's answer for this
   // link.
   bool Find(int graph, int channel, int from, int to, hacknccl_link* link) const;
   void Add(int graph, int channel, int from, int to, const hacknccl_link& link);

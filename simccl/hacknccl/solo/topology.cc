@@ -104,7 +104,7 @@ class AsIndices {
       int& rank = comm->topo->nodes[GPU].nodes[g].gpu.rank;
       rank_of_gpu_.push_back(std::exchange(rank, g));
     }
-    // One rank stands for all ranks of other hosts.
+    // One rank represents all ranks of other hosts.
     comm->nRanks = gpus() + (ranks_ > gpus() ? 1 : 0);
   }
   ~AsIndices() {

@@ -90,15 +90,17 @@ std::vector<Calls> Sort(Recording* all) {
 }
 
 // Describes the ranks, the calls and their places in messages.
-class Words {
+class CallNames {
  public:
-  Words(const RecordedCommunicator& communicator, const PlaceOfCall& place)
+  CallNames(const RecordedCommunicator& communicator, const PlaceOfCall& place)
       : communicator_(communicator), place_(place) {}
 
-  std::string Who(int member) const { return fmt::format("rank {}", RankOf(member)); }
-  std::string Whose() const { return "communicator of " + ListRanks(communicator_.ranks) + ": "; }
+  std::string RankName(int member) const { return fmt::format("rank {}", RankOf(member)); }
+  std::string CommunicatorPrefix() const {
+    return "communicator of " + ListRanks(communicator_.ranks) + ": ";
+  }
   // " in op 3 of class 0 (...)".
-  std::string In(const RecordEntry& call) const {
+  std::string PlaceSuffix(const RecordEntry& call) const {
     const std::string place = place_ ? place_(RankOf(call.rank), call) : "";
     return place.empty() ? "" : " in " + place;
   }
@@ -109,7 +111,7 @@ class Words {
   const PlaceOfCall& place_;
 };
 
-std::optional<std::string> CollectiveMismatch(const Words& words, const Calls& calls) {
+std::optional<std::string> CollectiveMismatch(const CallNames& names, const Calls& calls) {
   const auto& first = calls.collectives.front();
   for (size_t member = 1; member < calls.collectives.size(); ++member) {
     const auto& own = calls.collectives[member];
@@ -118,18 +120,18 @@ std::optional<std::string> CollectiveMismatch(const Words& words, const Calls& c
     };
     const auto [a, b] = std::mismatch(first.begin(), first.end(), own.begin(), own.end(), same);
     if (a == first.end() && b == own.end()) continue;
-    const auto say = [&](auto at, auto end, size_t who) {
-      return words.Who(static_cast<int>(who)) +
-             (at == end ? " makes no further one"
-                        : " calls " + DescribeCall(**at) + words.In(**at));
+    const auto describe = [&](auto at, auto end, size_t caller) {
+      return names.RankName(static_cast<int>(caller)) +
+             (at == end ? " makes no further collective"
+                        : " calls " + DescribeCall(**at) + names.PlaceSuffix(**at));
     };
-    return fmt::format("collective {}: {}, {}", a - first.begin() + 1, say(b, own.end(), member),
-                       say(a, first.end(), 0));
+    return fmt::format("collective {}: {}, {}", a - first.begin() + 1,
+                       describe(b, own.end(), member), describe(a, first.end(), 0));
   }
   return std::nullopt;
 }
 
-std::optional<std::string> MessageMismatch(const Words& words, const Calls& calls) {
+std::optional<std::string> MessageMismatch(const CallNames& names, const Calls& calls) {
   const auto of = [](const auto& all, const std::pair<int, int>& pair) {
     const auto found = all.find(pair);
     return found == all.end() ? std::vector<RecordEntry*>() : found->second;
@@ -140,16 +142,16 @@ std::optional<std::string> MessageMismatch(const Words& words, const Calls& call
   std::sort(pairs.begin(), pairs.end());
   for (const std::pair<int, int>& pair : pairs) {
     const auto sends = of(calls.sends, pair), receives = of(calls.receives, pair);
-    const std::string from = words.Who(pair.first), to = words.Who(pair.second);
-    const auto say = [&words](const char* does, const RecordEntry& call) {
-      return does + Amount(call) + words.In(call);
+    const std::string from = names.RankName(pair.first), to = names.RankName(pair.second);
+    const auto describe = [&names](const char* does, const RecordEntry& call) {
+      return does + Amount(call) + names.PlaceSuffix(call);
     };
     for (size_t i = 0; i < std::max(sends.size(), receives.size()); ++i) {
       const bool sent = i < sends.size(), received = i < receives.size();
       if (sent && received && BytesOf(*sends[i]) == BytesOf(*receives[i])) continue;
       return fmt::format("message {} from {} to {}: {} {}, {} {}", i + 1, from, to, from,
-                         sent ? say("sends ", *sends[i]) : "does not send it", to,
-                         received ? say("receives ", *receives[i]) : "does not receive it");
+                         sent ? describe("sends ", *sends[i]) : "does not send it", to,
+                         received ? describe("receives ", *receives[i]) : "does not receive it");
     }
   }
   return std::nullopt;
@@ -224,22 +226,22 @@ std::string DescribeCall(const RecordEntry& entry) {
 
 Status MatchCalls(Recording* recording, const PlaceOfCall& place) {
   const std::vector<Calls> sorted = Sort(recording);
-  std::vector<Diagnostic> misfits;
-  for (size_t c = 0; c < sorted.size() && misfits.size() < kMaxMismatches; ++c) {
+  std::vector<Diagnostic> mismatches;
+  for (size_t c = 0; c < sorted.size() && mismatches.size() < kMaxMismatches; ++c) {
     const RecordedCommunicator& communicator = recording->communicators[c];
-    const Words words(communicator, place);
-    const std::string whose = words.Whose();
+    const CallNames names(communicator, place);
+    const std::string prefix = names.CommunicatorPrefix();
     if (const auto overflow = Overflow(communicator, sorted[c])) {
-      misfits.push_back({whose + *overflow, {}, {}});
+      mismatches.push_back({prefix + *overflow, {}, {}});
       continue;
     }
-    std::optional<std::string> misfit = CollectiveMismatch(words, sorted[c]);
-    if (!misfit.has_value()) misfit = MessageMismatch(words, sorted[c]);
-    if (misfit.has_value()) {
-      misfits.push_back({whose + *misfit + "; NCCL would hang or mix up data", {}, {}});
+    std::optional<std::string> mismatch = CollectiveMismatch(names, sorted[c]);
+    if (!mismatch.has_value()) mismatch = MessageMismatch(names, sorted[c]);
+    if (mismatch.has_value()) {
+      mismatches.push_back({prefix + *mismatch + "; NCCL would hang or mix up data", {}, {}});
     }
   }
-  if (!misfits.empty()) return Error(std::move(misfits));
+  if (!mismatches.empty()) return Error(std::move(mismatches));
   for (const Calls& calls : sorted) {
     UnifyTypes(calls);
     UnifyBuffers(calls);

@@ -54,7 +54,7 @@ TEST(RecordMatchTest, BuffersAreRegisteredIfAllMembersRegisterThem) {
   EXPECT_EQ(b.recording.ranks[0].entries[1].buffers, RecordBuffers::kPlain);
 }
 
-TEST(RecordMatchTest, AnotherRootIsNamed) {
+TEST(RecordMatchTest, NamesADifferentRoot) {
   RecordingBuilder b(3);
   for (const int rank : {0, 1, 2}) b.Call(rank, RecordFunction::kBroadcast, 9, 0, rank / 2);
   EXPECT_EQ(ErrorOf(b),
@@ -63,7 +63,7 @@ TEST(RecordMatchTest, AnotherRootIsNamed) {
             "up data");
 }
 
-TEST(RecordMatchTest, ARankThatStopsIsNamed) {
+TEST(RecordMatchTest, NamesARankThatStops) {
   RecordingBuilder b(5);
   for (const int rank : {0, 1, 2, 3, 4}) {
     b.Call(rank, RecordFunction::kAllGather, 4, 0);
@@ -71,7 +71,7 @@ TEST(RecordMatchTest, ARankThatStopsIsNamed) {
   }
   EXPECT_EQ(ErrorOf(b),
             "error: communicator of ranks 0, 1, 2, 3, ...: collective 2: rank 3 makes no further "
-            "one, rank 0 calls all-to-all of 4 float32; NCCL would hang or mix up data");
+            "collective, rank 0 calls all-to-all of 4 float32; NCCL would hang or mix up data");
 }
 
 TEST(RecordMatchTest, MessagesMatchByPairAndOrder) {

@@ -128,7 +128,7 @@ class Reader {
     return OkStatus();
   }
 
-  // Hands over the ranks of which this is the only log.
+  // Calls read_rank_ for each rank whose log this is.
   Status ReadRanks(const LogName& log, int host) {
     if (!read_rank_) return OkStatus();
     const int first = first_rank_[static_cast<size_t>(host)];

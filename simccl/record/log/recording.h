@@ -34,7 +34,7 @@ struct Recording {
 };
 
 // Called for each rank as soon as its log has been read, while entries still name communicators by
-// serial. May drop entries, so that the entries of all ranks never are in memory at once. Its error
+// serial. May drop entries, so that the entries of all ranks are never in memory at once. An error
 // ends the reading.
 using RankReader = std::function<Status(int rank, RecordedRank* recorded)>;
 

@@ -20,8 +20,8 @@ constexpr size_t kTailBytes = 2000;
 
 // Runs in the new process: executes the command. If that fails, writes the reason and exits as a
 // shell would.
-[[noreturn]] void Become(char* const* words, char* const* environment, int stderr_file,
-                         pid_t parent) {
+[[noreturn]] void ExecuteCommand(char* const* words, char* const* environment, int stderr_file,
+                                 pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(1);  // the parent died before prctl
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ}) ::signal(number, SIG_DFL);
@@ -80,7 +80,7 @@ Status RecordChildren::Start(const std::vector<std::string>& command, const Envi
   const bool piped = ::pipe2(pipe, O_CLOEXEC | O_NONBLOCK) == 0;
   if (piped) ::fcntl(pipe[1], F_SETFL, 0);  // the program's end blocks; this end does not
   const pid_t pid = piped ? ::fork() : -1;
-  if (pid == 0) Become(word_pointers.data(), variable_pointers.data(), pipe[1], self);
+  if (pid == 0) ExecuteCommand(word_pointers.data(), variable_pointers.data(), pipe[1], self);
   const int code = errno;
   if (piped) ::close(pipe[1]);
   if (pid < 0) {

@@ -128,7 +128,7 @@ void RecordMeeting::Join(int file, const RecordRequest& request, const char* pay
     exchange.payloads.resize(members * request.bytes);
   }
   if (exchange.files.size() != members || exchange.bytes != request.bytes) {
-    return Refuse(file, fmt::format("this rank expects {} ranks, another rank {}", members,
+    return Refuse(file, fmt::format("this rank expects {} ranks, another rank expects {}", members,
                                     exchange.files.size()));
   }
   if (exchange.files[member] >= 0) {
@@ -173,8 +173,8 @@ std::vector<std::string> RecordMeeting::Missing() const {
       if (count++ < kShown) missing += fmt::format("{}{}", missing.empty() ? "" : ", ", member);
     }
     if (count > kShown) missing += ", ...";
-    lines.push_back(fmt::format("{}: {} of {} ranks are there; {} {} not come: {}",
-                                exchange.purpose, exchange.present, exchange.files.size(), count,
+    lines.push_back(fmt::format("{}: {} of {} ranks have arrived; {} {} not: {}", exchange.purpose,
+                                exchange.present, exchange.files.size(), count,
                                 count == 1 ? "has" : "have", missing));
   }
   std::sort(lines.begin(), lines.end());

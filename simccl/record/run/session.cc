@@ -112,7 +112,7 @@ RecordChildren::Environment EnvironmentOf(const RecordProcess& process, size_t n
 
 std::string StalledText(const std::vector<std::string>& missing, int seconds) {
   std::string text = fmt::format(
-      "all processes have waited {} s for ranks that do not come; NCCL would hang here", seconds);
+      "all processes have waited {} s for ranks that do not arrive; NCCL would hang here", seconds);
   constexpr size_t kShown = 4;
   for (size_t i = 0; i < std::min(kShown, missing.size()); ++i) text += "\n  " + missing[i];
   if (missing.size() > kShown) text += fmt::format("\n  and {} more", missing.size() - kShown);

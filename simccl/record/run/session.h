@@ -35,8 +35,8 @@ struct RecordProcess {
 };
 std::vector<RecordProcess> PlanProcesses(const Topology& topology, const RecordOptions& options);
 
-// Runs the program and returns the folder of its logs, which the result's destructor deletes. No
-// process is left when this function returns. The error names the process that failed, how it
+// Runs the program and returns the folder of its logs, which the result's destructor deletes. All
+// processes have ended when this function returns. The error names the process that failed, how it
 // failed, and the end of its stderr; or the ranks that wait for each other forever.
 Result<StagedDirectory> RecordProgram(const Topology& topology, const RecordOptions& options);
 

@@ -170,7 +170,7 @@ Status PlayedSchedule::Take(int rank, RecordedRank* recorded) {
         fmt::format("rank {}: {} of {} ops were recorded", rank, reader.ops(), program.ops.size()));
   }
   if (recorded->joined.size() != NumberOf(splits_, rank, EndOf(splits_))) {
-    return Error(fmt::format("rank {}: it has not made all of its groups", rank));
+    return Error(fmt::format("rank {} has not made all of its groups", rank));
   }
   recorded->entries = std::move(calls);
   recorded->entries.shrink_to_fit();

@@ -2,9 +2,8 @@
 // comes from the recording, the rest from the schedule; the op's number joins the two.
 //
 //   from the recording   the members of each group; the ops of each rank, in order; the calls of
-//   each
-//                        op and their communicators; the order of ops (streams, events); the waits
-//                        of the host
+//                        each op and their communicators; the order of ops (streams, events); the
+//                        waits of the host
 //   from the schedule    the purpose of each op (phase, layer, micro-batch), computation, memory
 //                        copies, and calls that bypass NCCL
 #ifndef DRYDOCK_SIMCCL_RECORD_SCHEDULE_PLAYED_SCHEDULE_H_

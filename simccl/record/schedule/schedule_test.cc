@@ -83,7 +83,7 @@ TEST(RecordScheduleTest, GroupsThatShareARankNeedSeparateSplits) {
             (std::vector<std::vector<int>>{{0, 0, 1, 1}, {5, 2, 2, 5}, {4, 4, 4, 4}}));
 }
 
-TEST(RecordScheduleTest, ThePlayedWorkloadIsTheSchedule) {
+TEST(RecordScheduleTest, PlayedWorkloadEqualsTheSchedule) {
   const Workload schedule = TwoRanks();
   PlayedSchedule played(schedule);
   PlayedRanks ranks;
@@ -144,7 +144,7 @@ TEST(RecordScheduleTest, MismatchesNameTheOps) {
             "mix up data");
 }
 
-TEST(RecordScheduleTest, ARecordingThatDiffersFromTheScheduleIsRefused) {
+TEST(RecordScheduleTest, RefusesARecordingThatDiffersFromTheSchedule) {
   const Workload schedule = TwoRanks();
   const auto refusal = [&schedule](auto change) {
     PlayedSchedule played(schedule);
@@ -171,7 +171,7 @@ TEST(RecordScheduleTest, ARecordingThatDiffersFromTheScheduleIsRefused) {
   EXPECT_EQ(refusal([](RecordedRank* rank) { rank->entries.pop_back(); }),
             "rank 1: 2 of 3 ops were recorded");
   EXPECT_EQ(refusal([](RecordedRank* rank) { rank->joined.clear(); }),
-            "rank 1: it has not made all of its groups");
+            "rank 1 has not made all of its groups");
 }
 
 }  // namespace

@@ -16,10 +16,10 @@
 
 namespace drydock {
 
-// The calls that stand for one rank's launch. Calls that neither member covers stay single calls.
+// The calls that represent one rank's launch. Calls that neither field covers stay single calls.
 struct LaunchForm {
-  const CommCall* all = nullptr;          // stands for the whole launch
-  const CommCall* collectives = nullptr;  // stands for the launch's collectives
+  const CommCall* all = nullptr;          // represents the whole launch
+  const CommCall* collectives = nullptr;  // represents the launch's collectives
 };
 
 class RecordLaunches {

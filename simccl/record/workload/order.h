@@ -2,12 +2,11 @@
 // stream, and the waits of the host.
 //
 // - Calls on one stream run one after another.
-// - A stream that waits for an event waits for what the event's stream had been given when the
-// event
+// - A stream that waits for an event waits for the work that the event's stream had when the event
 //   was recorded.
 // - The default stream and every stream that is not created as non-blocking wait for each other.
-// - When the host waits (cudaStreamSynchronize and similar), everything it issues later comes after
-//   what it waited for.
+// - When the host waits (cudaStreamSynchronize and similar), every op that it issues later
+//   comes after the ops that it waited for.
 #ifndef DRYDOCK_SIMCCL_RECORD_WORKLOAD_ORDER_H_
 #define DRYDOCK_SIMCCL_RECORD_WORKLOAD_ORDER_H_
 

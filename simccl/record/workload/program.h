@@ -1,7 +1,7 @@
-// Makes one rank's program of its recorded calls: the ops, and which op waits for which.
+// Makes one rank's program from its recorded calls: the ops, and which op waits for which.
 //
 // Keeps the order that CUDA guarantees and no other (order.h). Calls of one group on one
-// communicator begin together with the first of them. They are one call where launches.h finds one.
+// communicator begin together with the first of them. They form one call if launches.h finds one.
 // Otherwise the collectives come first, then the messages side by side, eight at a time in each
 // direction, in NCCL's order: the messages with the next rank first.
 #ifndef DRYDOCK_SIMCCL_RECORD_WORKLOAD_PROGRAM_H_
@@ -35,8 +35,8 @@ struct RecordTables {
 
 struct RecordProgram {
   Program program;
-  std::vector<uint64_t>
-      communicator_of_role;  // by role of this rank; roles are in order of first use
+  // By role of this rank; roles are in order of first use.
+  std::vector<uint64_t> communicator_of_role;
 };
 
 // Returns the program of one rank. Errors: more streams or communicators than an op can name.

@@ -42,7 +42,7 @@ TEST(RecordProgramTest, StreamsAreIndependent) {
   EXPECT_THAT(Order(Make(b).program), ::testing::ElementsAre("1", "2", "1"));
 }
 
-TEST(RecordProgramTest, AnEventHoldsWhatCameBeforeIt) {
+TEST(RecordProgramTest, EventHoldsTheEarlierOpsOfItsStream) {
   RecordingBuilder b(2);
   b.Call(0, RecordFunction::kAllReduce, 8, kFree);
   b.Mark(0, RecordKind::kEventRecord, kFree, 1000);
@@ -53,7 +53,7 @@ TEST(RecordProgramTest, AnEventHoldsWhatCameBeforeIt) {
   EXPECT_THAT(Order(Make(b).program), ::testing::ElementsAre("1", "1", "2<0", "2"));
 }
 
-TEST(RecordProgramTest, LaterOpsFollowWhatTheHostWaitedFor) {
+TEST(RecordProgramTest, LaterOpsFollowTheOpsThatTheHostWaitedFor) {
   RecordingBuilder b(2);
   b.Call(0, RecordFunction::kAllReduce, 8, kFree);
   b.Call(0, RecordFunction::kAllReduce, 8, kOther);
@@ -64,7 +64,7 @@ TEST(RecordProgramTest, LaterOpsFollowWhatTheHostWaitedFor) {
   EXPECT_THAT(Order(Make(b).program), ::testing::ElementsAre("1", "2", "1<1", "2<2"));
 }
 
-TEST(RecordProgramTest, TheDefaultStreamWaitsForOthersAndTheyForIt) {
+TEST(RecordProgramTest, DefaultStreamAndBlockingStreamsWaitForEachOther) {
   RecordingBuilder b(2);
   b.Call(0, RecordFunction::kAllReduce, 8, kFree);
   b.Call(0, RecordFunction::kAllReduce, 8, kBlocking);
@@ -93,7 +93,7 @@ TEST(RecordProgramTest, MessagesOfAGroupRunSideBySide) {
 }
 
 // Every rank sends to the next: one call for all ranks, which share a program.
-TEST(RecordProgramTest, ARingIsOneExchange) {
+TEST(RecordProgramTest, RingIsOneExchange) {
   RecordingBuilder b(3);
   for (const int rank : {0, 1, 2}) {
     b.StartGroup();
@@ -157,7 +157,7 @@ RecordTables MakeAll(const RecordingBuilder& b, std::vector<Program>* programs) 
   return tables;
 }
 
-TEST(RecordProgramTest, AGroupOfCollectivesAndMessagesIsOneCall) {
+TEST(RecordProgramTest, GroupOfCollectivesAndMessagesIsOneCall) {
   RecordingBuilder b(3);
   for (const int rank : {0, 1, 2}) {
     b.StartGroup();
@@ -198,7 +198,7 @@ TEST(RecordProgramTest, MessagesOfASubsetAreACallOfTheSubset) {
   EXPECT_TRUE(programs[3].ops.empty());
 }
 
-// Rank 0 makes two launches where rank 1 makes one: only the collectives form one call.
+// Rank 0 makes two launches and rank 1 makes one, so only the collectives form one call.
 TEST(RecordProgramTest, LaunchesThatDoNotMatchAreDivided) {
   RecordingBuilder b(2);
   for (const int rank : {0, 1}) {

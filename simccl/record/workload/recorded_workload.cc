@@ -13,8 +13,8 @@
 namespace drydock {
 namespace {
 
-// Returns a key that is equal for equal programs. A role of ranks that share a program may stand
-// for different communicators.
+// Returns a key that is equal for equal programs. A role of ranks that share a program may mean
+// different communicators.
 std::vector<int64_t> KeyOf(const Program& program) {
   std::vector<int64_t> key;
   for (size_t i = 0; i < program.ops.size(); ++i) {

@@ -1,4 +1,4 @@
-// Makes a Workload of a recorded program, as workload-gen does of a training job. Ranks that make
+// Makes a Workload from a recorded program, as workload-gen does of a training job. Ranks that make
 // the same calls share a class. Unused GPUs have an empty program.
 #ifndef DRYDOCK_SIMCCL_RECORD_WORKLOAD_RECORDED_WORKLOAD_H_
 #define DRYDOCK_SIMCCL_RECORD_WORKLOAD_RECORDED_WORKLOAD_H_

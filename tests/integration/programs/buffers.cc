@@ -1,5 +1,5 @@
-// Calls on buffers that NCCL knows: registered, in a symmetric window, known to some ranks only,
-// and no longer known.
+// Calls on buffers that are registered, in a symmetric window, registered on some ranks only, and
+// deregistered.
 #include <cuda_runtime.h>
 #include <nccl.h>
 #include <stdio.h>
@@ -42,7 +42,7 @@ int main() {
   void* handles[kRanks];
   for (int r = 0; r < kRanks; ++r) {
     Check(ncclCommRegister(ranks[r].comm, ranks[r].data, kBytes, &handles[r]));
-    if (r == 0) AllReduce(ranks, kCount / 2);  // of one rank alone
+    if (r == 0) AllReduce(ranks, kCount / 2);  // registered on one rank only
   }
   AllReduce(ranks, kCount);
   for (int r = 0; r < kRanks; ++r) Check(ncclCommDeregister(ranks[r].comm, handles[r]));

@@ -1,4 +1,5 @@
-// Hands a buffer from rank to rank: each receives from the one before, then sends to the next.
+// Passes a buffer from rank to rank: each rank receives from the previous rank, then sends to the
+// next rank.
 #include <cuda_runtime.h>
 #include <nccl.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-// Groups of calls: collectives with messages, broadcasts with a root each, messages among some of
-// the ranks, and messages that one side groups and the other does not.
+// Groups of calls: collectives with messages, broadcasts with different roots, messages among some
+// of the ranks, and messages that only one side groups.
 #include <cuda_runtime.h>
 #include <nccl.h>
 #include <stdio.h>
@@ -42,7 +42,7 @@ struct World {
   }
 };
 
-// Buckets of gradients together, as ncclGroupStart is most used for, and a message beside them.
+// Several buckets of gradients in one group, the most common use of ncclGroupStart, with a message.
 static void Buckets(World* w) {
   Check(ncclGroupStart());
   for (const size_t count : {3 << 20, 100, 1 << 18}) {
@@ -54,7 +54,7 @@ static void Buckets(World* w) {
   Check(ncclGroupEnd());
 }
 
-// An all-gather of uneven parts.
+// An all-gather of uneven parts, as broadcasts.
 static void UnevenGather(World* w) {
   Check(ncclGroupStart());
   for (int root = 0; root < w->ranks; ++root) {
@@ -64,7 +64,7 @@ static void UnevenGather(World* w) {
   Check(ncclGroupEnd());
 }
 
-// Each stage takes from the one before what it hands on in the next step. The last rank is none.
+// Each stage receives from the previous stage and sends to the next. The last rank is not a stage.
 static void PipelineStep(World* w) {
   const int stages = w->ranks - 1;
   if (w->rank == stages) return;
@@ -74,7 +74,7 @@ static void PipelineStep(World* w) {
   Check(ncclGroupEnd());
 }
 
-// Rank 0 sends twice what rank 1 receives at once; the others do nothing.
+// Rank 0 sends in two calls the data that rank 1 receives in one group. Other ranks make no calls.
 static void TwoInOne(World* w) {
   if (w->rank == 0) {
     w->Send(1, 1000);

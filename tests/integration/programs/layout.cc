@@ -1,11 +1,10 @@
-// A program as people write them against nccl.h, one process a rank: finds its ranks through a
-// file, splits the world into tensor (8 neighbours) and data groups, reduces, shifts data round a
-// ring, gathers, goes on with fewer ranks, and checks that wrong calls fail the way NCCL fails
-// them.
+// A typical program against nccl.h, with one process a rank. It joins the ranks through a file,
+// splits the world into tensor (8 neighbors) and data groups, reduces, shifts data around a ring,
+// gathers, continues with fewer ranks, and checks that wrong calls fail with NCCL's errors.
 //
 //   layout ID_FILE [MISTAKE]
 //
-// MISTAKE is what one rank does wrong: count, missing, send, overflow, crash, split.
+// MISTAKE names the mistake that one rank makes: count, missing, send, overflow, crash, split.
 #include <cuda_runtime.h>
 #include <nccl.h>
 #include <stdio.h>
@@ -128,7 +127,7 @@ int main(int argc, char** argv) {
     NCCL(ncclAllReduce(data, data, most, ncclFloat, ncclMax, world, tensor_stream));
   CUDA(cudaDeviceSynchronize());
 
-  // All go on without the last.
+  // All ranks except the last continue.
   int excluded = ranks - 1;
   if (rank != excluded) {
     ncclComm_t rest;

@@ -1,5 +1,5 @@
 // A program that drives all GPUs of a host from one process: first one thread through
-// ncclCommInitAll and groups, then a thread a GPU with a communicator of their own.
+// ncclCommInitAll and groups, then a thread for each GPU with a separate communicator.
 #include <cuda_runtime.h>
 #include <nccl.h>
 #include <stdio.h>

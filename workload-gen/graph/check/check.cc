@@ -20,7 +20,7 @@ void CheckProgress(const Workload& workload, CheckReport* report) {
   const Status waiting = CheckDeadlock(workload, UnplannedSends::kWait);
   if (waiting.ok()) return;
   report->notes.push_back(
-      "it ends only while messages fit into NCCL's buffers (simccl tells whether they do): where "
+      "it ends only if messages fit into NCCL's buffers (simccl checks this): if "
       "sends wait for their receives, " +
       waiting.error().message());
 }

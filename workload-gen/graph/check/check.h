@@ -42,7 +42,7 @@ class Violations {
 struct CheckReport {
   // Each text names a rank, an op and the violated rule.
   Violations violations;
-  // Remarks that are not violations: the workload ends only while sends fit into NCCL's buffers.
+  // Remarks that are not violations: the workload ends only if messages fit into NCCL's buffers.
   std::vector<std::string> notes;
   // The numbers of checked items.
   size_t rank_classes = 0, ops = 0, collectives = 0, messages = 0;

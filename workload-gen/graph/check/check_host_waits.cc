@@ -7,11 +7,12 @@
 namespace drydock {
 namespace {
 
-class Gates {
+// Adds dependencies to a program in place of the waits of its host.
+class HostWaitInserter {
  public:
-  explicit Gates(size_t streams) : last_(streams, -1), taken_(streams, 0) {}
+  explicit HostWaitInserter(size_t streams) : last_(streams, -1), taken_(streams, 0) {}
 
-  Program Pass(const Program& from) {
+  Program Insert(const Program& from) {
     Program to;
     to.ops = from.ops;
     to.dependency_begin = {0};
@@ -51,8 +52,8 @@ class Gates {
 
   std::vector<int64_t> last_;   // by stream: its previous op
   std::vector<uint32_t> gate_;  // the ops of the host's latest wait
-  size_t number_ = 0;           // of the gate
-  std::vector<size_t> taken_;   // by stream: the gate that its last op waits for
+  size_t number_ = 0;           // of the host's latest wait
+  std::vector<size_t> taken_;   // by stream: the host's wait that its last op has as dependencies
 };
 
 }  // namespace
@@ -63,7 +64,7 @@ Workload WithHostWaits(const Workload& workload) {
     const bool waits = std::any_of(program.ops.begin(), program.ops.end(), [](const Op& op) {
       return op.host_waits != HostWait::kNothing;
     });
-    if (waits) program = Gates(workload.streams.size()).Pass(program);
+    if (waits) program = HostWaitInserter(workload.streams.size()).Insert(program);
   }
   return out;
 }

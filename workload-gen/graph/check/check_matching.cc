@@ -166,7 +166,7 @@ class Matching {
         report_->messages += IsPointToPoint(OpOf(example.rank, op)) ? 1 : 0;
         MessageOf(group, example, number, op, at);
       }
-      Crossings(example, at);
+      CheckOrder(example, at);
     }
   }
 
@@ -207,12 +207,13 @@ class Matching {
     const bool sends = own_op.kind == OpKind::kSend;
     Add(fmt::format("{}, {} with tag {}: rank {} has no {} for it in {}{}",
                     OpPlace(w_, own.rank, op), ToString(call.bytes()), own_op.tag, other.rank,
-                    sends ? "receive" : "send", Where(group), Lonely(own, call, sends, other)));
+                    sends ? "receive" : "send", Where(group),
+                    UnmatchedTags(own, call, sends, other)));
   }
 
   // "; its receives without a send have tag 3, 4".
-  std::string Lonely(const Example& own, const CommCall& call, bool sends,
-                     const Example& other) const {
+  std::string UnmatchedTags(const Example& own, const CommCall& call, bool sends,
+                            const Example& other) const {
     if (other.calls == nullptr) return "";
     std::string tags;
     int shown = 0;
@@ -231,7 +232,7 @@ class Matching {
   }
 
   // NCCL has no tags: messages between two streams arrive in the order of sending.
-  void Crossings(const Example& sender, const std::map<int, const Example*>& at) {
+  void CheckOrder(const Example& sender, const std::map<int, const Example*>& at) {
     struct Last {
       uint32_t sent = 0, received = 0;
     };

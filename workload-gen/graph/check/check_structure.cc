@@ -26,8 +26,9 @@ std::string OutsideTables(const Workload& w, const Op& op) {
   if (UsesMemory(op.kind)) {
     if (op.work >= w.transfers.size()) return beyond("transfer", op.work, w.transfers.size());
     const bool elsewhere = w.transfers[op.work].tier != MemoryTier::kHost;
-    return op.kind == OpKind::kHostWork && elsewhere ? "is the host's work in no host's memory"
-                                                     : "";
+    return op.kind == OpKind::kHostWork && elsewhere
+               ? "is host work on memory that is not the host's"
+               : "";
   }
   if (op.work >= w.calls.size()) return beyond("call", op.work, w.calls.size());
   if (op.role >= w.roles.size()) return beyond("role", op.role, w.roles.size());
@@ -57,7 +58,7 @@ void CheckProgram(const Workload& w, size_t index, int rank, Violations* out) {
       out->Add(fmt::format("{} waits for op {}{}", OpPlace(w, rank, i), dependency,
                            dependency == i ? ", itself"
                            : dependency < program.ops.size()
-                               ? ", which comes after it: a circle with the order of ops"
+                               ? ", which comes after it: a cycle with the order of ops"
                                : fmt::format(", but the number of ops is {}", program.ops.size())));
     }
   }
@@ -101,7 +102,7 @@ std::vector<std::vector<int>> PositionsOf(const Workload& w) {
 }
 
 // Returns why member `position` of the group cannot make a call of this kind, or "".
-std::string WrongSeat(const CommCall& call, OpKind kind, int position) {
+std::string WrongMember(const CommCall& call, OpKind kind, int position) {
   if (kind == OpKind::kCollective) {
     return TakesPart(call, position)
                ? ""
@@ -124,9 +125,9 @@ std::string WrongGroup(const Workload& w, const CommCall& call, OpKind kind, int
                        call.group_size, group, ranks.size(), RanksText(ranks));
   }
   if (position < 0) {
-    return fmt::format("it is no member of its group {} (ranks {})", group, RanksText(ranks));
+    return fmt::format("it is not a member of its group {} (ranks {})", group, RanksText(ranks));
   }
-  return WrongSeat(call, kind, position);
+  return WrongMember(call, kind, position);
 }
 
 }  // namespace
@@ -183,7 +184,7 @@ void CheckGroups(const Workload& w, Violations* out) {
 
 void CheckUses(const Workload& w, Violations* out) {
   const std::vector<Uses> uses = UsesOfPrograms(w);
-  std::map<Workload::Use, std::pair<int, uint32_t>> made;  // by whom first
+  std::map<Workload::Use, std::pair<int, uint32_t>> made;  // the first rank and op of each use
   for (int rank = 0; rank < w.rank_count(); ++rank) {
     const auto at = static_cast<size_t>(rank);
     for (const auto& [key, op] : uses[static_cast<size_t>(w.class_of_rank[at])]) {
@@ -201,7 +202,7 @@ void CheckUses(const Workload& w, Violations* out) {
   }
   for (const Workload::Use& use : listed) {
     out->Add(
-        fmt::format("call {} in group {} stands in the table of uses, and no op of any rank "
+        fmt::format("call {} in group {} is in the table of uses, but no op of any rank "
                     "makes it",
                     use.call, use.group));
   }

@@ -34,7 +34,7 @@ std::string FirstOfOps(Workload w) {
   return First(w);
 }
 
-TEST(CheckTest, WhatMegatronRunsIsRight) {
+TEST(CheckTest, AcceptsMegatronsWorkloads) {
   for (const std::vector<std::string>& overrides : std::vector<std::vector<std::string>>{
            {},
            {"parallel.virtual_pipeline=2", "parallel.sequence_parallel=true"},
@@ -49,7 +49,7 @@ TEST(CheckTest, WhatMegatronRunsIsRight) {
 
 // Each communication op of one rank is removed, doubled, or given another call, role or tag. The
 // check finds each change, although the other ranks of the class keep their program.
-TEST(CheckTest, NoChangeOfOneRanksCommunicationIsMissed) {
+TEST(CheckTest, FindsEachChangeOfOneRanksCommunication) {
   const Workload w = MegatronWorkload();
   size_t changes = 0;
   for (const int rank : {0, 3, 6}) {
@@ -84,7 +84,7 @@ TEST(CheckTest, NoChangeOfOneRanksCommunicationIsMissed) {
 }
 
 // After random changes to one rank or to a whole class, the check and the oracle agree.
-TEST(CheckTest, AgreesWithPlayingEveryRank) {
+TEST(CheckTest, AgreesWithTheOracle) {
   const Workload w = MegatronWorkload({"training.global_batch=8", "model.layers=2"});
   std::mt19937 random(7);
   size_t wrong = 0, right = 0;
@@ -167,7 +167,7 @@ std::string After(const std::function<void(Workload*)>& change) {
   return First(w);
 }
 
-TEST(CheckTest, NamesOpRankAndWhatIsMissing) {
+TEST(CheckTest, NamesTheOpAndItsMissingPartner) {
   EXPECT_EQ(First(Pair()), "ok");
   EXPECT_EQ(After([](Workload* w) { w->programs[1].ops[1].tag = 8; }),
             "rank 0, op 1 (pp.send mb0), 32 B with tag 7: rank 1 has no receive for it in group 0 "
@@ -191,7 +191,7 @@ TEST(CheckTest, NamesOpRankAndWhatIsMissing) {
             "bf16 32 B over 2 and send-recv bf16 16 B over 2 in group 0 (ranks 0-1)");
   // On one stream, rank 0 runs its all-reduce before its message and rank 1 after it.
   EXPECT_EQ(After([](Workload* w) { std::swap(w->programs[0].ops[1], w->programs[0].ops[2]); }),
-            "the communication cannot finish: these calls wait for each other in a circle\n"
+            "the communication cannot finish: these calls wait for each other in a cycle\n"
             "  rank 0, op 1 (all-reduce bf16 128 B over 2 in 'pp', ranks 0-1) waits for rank 1\n"
             "  rank 1, op 1 (receive of 32 B in 'pp', ranks 0-1) waits for rank 0");
   // The reverse order ends, because a send does not wait.
@@ -201,7 +201,7 @@ TEST(CheckTest, NamesOpRankAndWhatIsMissing) {
 
 TEST(CheckTest, StructureAndGroups) {
   EXPECT_EQ(After([](Workload* w) { w->programs[0].dependency[0] = 2; }),
-            "rank 0, op 1 (pp.send mb0) waits for op 2, which comes after it: a circle with the "
+            "rank 0, op 1 (pp.send mb0) waits for op 2, which comes after it: a cycle with the "
             "order of ops");
   EXPECT_EQ(After([](Workload* w) { w->programs[0].dependency[0] = 1; }),
             "rank 0, op 1 (pp.send mb0) waits for op 1, itself");
@@ -233,11 +233,11 @@ TEST(CheckTest, StructureAndGroups) {
   EXPECT_EQ(After([](Workload* w) {
               w->uses.push_back({2, 0});
             }),
-            "call 2 in group 0 stands in the table of uses, and no op of any rank makes it");
+            "call 2 in group 0 is in the table of uses, but no op of any rank makes it");
 }
 
 // Two messages between two streams, received in the reverse order.
-TEST(CheckTest, MessagesThatCross) {
+TEST(CheckTest, FindsMessagesReceivedOutOfOrder) {
   Workload w = Pair();
   for (Program& program : w.programs) {
     Op second = program.ops[1];
@@ -253,7 +253,7 @@ TEST(CheckTest, MessagesThatCross) {
 }
 
 // The members of each communicator agree, but the two communicators wait for each other.
-TEST(CheckTest, CirclesAcrossCommunicators) {
+TEST(CheckTest, FindsCyclesAcrossCommunicators) {
   Workload w = Pair();
   w.roles.push_back({"dp", Dimension::kData});
   w.groups.push_back({{0, 1}});
@@ -268,13 +268,13 @@ TEST(CheckTest, CirclesAcrossCommunicators) {
   EXPECT_EQ(First(w), "ok");
   std::swap(w.programs[1].ops[2], w.programs[1].ops[3]);
   EXPECT_EQ(First(w),
-            "the communication cannot finish: these calls wait for each other in a circle\n"
+            "the communication cannot finish: these calls wait for each other in a cycle\n"
             "  rank 0, op 2 (all-reduce bf16 128 B over 2 in 'pp', ranks 0-1) waits for rank 1\n"
             "  rank 1, op 2 (all-reduce bf16 128 B over 2 in 'dp', ranks 0-1) waits for rank 0");
 }
 
 // No dependency delays rank 1's receive, but its host never issues it.
-TEST(CheckTest, HostsThatWaitTooEarly) {
+TEST(CheckTest, FindsHostsThatWaitTooEarly) {
   Workload w = Pair();
   w.streams.push_back("other");
   for (Program& program : w.programs) {
@@ -292,12 +292,12 @@ TEST(CheckTest, HostsThatWaitTooEarly) {
   std::swap(w.programs[0].ops[1].kind, w.programs[1].ops[2].kind);
   std::swap(w.calls[0].root, w.calls[0].peer);
   EXPECT_EQ(First(w),
-            "the communication cannot finish: these calls wait for each other in a circle\n"
+            "the communication cannot finish: these calls wait for each other in a cycle\n"
             "  rank 0, op 1 (receive of 32 B in 'pp', ranks 0-1) waits for rank 1\n"
             "  rank 1, op 1 (all-reduce bf16 128 B over 2 in 'pp', ranks 0-1) waits for rank 0");
 }
 
-TEST(CheckTest, SendsThatNeedBuffersAreANote) {
+TEST(CheckTest, NotesSendsThatNeedBuffers) {
   Workload w = Pair();
   w.calls.push_back(w.calls[0]);
   std::swap(w.calls[3].root, w.calls[3].peer);
@@ -315,8 +315,8 @@ TEST(CheckTest, SendsThatNeedBuffersAreANote) {
   EXPECT_EQ(report.violations.count(), 0u) << report.violations.texts()[0];
   ASSERT_EQ(report.notes.size(), 1u);
   EXPECT_TRUE(
-      report.notes[0].starts_with("it ends only while messages fit into NCCL's buffers "
-                                  "(simccl tells whether they do): where sends wait for "
+      report.notes[0].starts_with("it ends only if messages fit into NCCL's buffers "
+                                  "(simccl checks this): if sends wait for "
                                   "their receives, the communication cannot finish"))
       << report.notes[0];
 }

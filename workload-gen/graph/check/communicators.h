@@ -4,7 +4,7 @@
 //
 // NCCL does not distinguish groups of the same placement: the same GPUs on the same kinds of hosts,
 // with the hosts shared in the same pattern. With once_per_placement, one communicator represents
-// all groups of its placement: at 16,384 ranks 27 communicators instead of 20,801, at some 3 ms
+// all groups of its placement: at 16,384 ranks 27 communicators instead of 20,801, at about 3 ms
 // each.
 #ifndef DRYDOCK_WORKLOAD_GEN_GRAPH_CHECK_COMMUNICATORS_H_
 #define DRYDOCK_WORKLOAD_GEN_GRAPH_CHECK_COMMUNICATORS_H_

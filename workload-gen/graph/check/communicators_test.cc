@@ -25,7 +25,7 @@ TEST(Communicators, GroupsOfOnePlacementShareACommunicator) {
     EXPECT_EQ(first_of[first_of[group]], first_of[group]);
 }
 
-TEST(Communicators, KindsOfHostsAreToldApart) {
+TEST(Communicators, DistinguishesKindsOfHosts) {
   Workload w = TestWorkload({}, 2, 4);
   w.topology.host_kinds.push_back(w.topology.host_kinds[0]);
   w.topology.hosts[1] = 1;

@@ -24,9 +24,9 @@ Status ToStatus(const CheckReport& report, const std::string& path) {
 
 std::string ProofText(const Workload& w, const CheckReport& report) {
   return fmt::format(
-      "{} ranks, {} programs of {} ops together: no circle, every op is reached; {} kinds of "
-      "ranks by whom they meet: {} collectives are made by all members in one order, {} sends and "
-      "receives have their other half",
+      "{} ranks, {} programs of {} ops together: no cycle, every op is reached; {} classes "
+      "of ranks in their groups: {} collectives have the same order on all members, {} sends and "
+      "receives match",
       w.rank_count(), w.class_count, report.ops, report.rank_classes, report.collectives,
       report.messages);
 }

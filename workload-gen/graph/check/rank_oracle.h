@@ -12,7 +12,7 @@
 
 namespace drydock {
 
-// Replays each rank on its own, without classes. Sends do not wait. Runs() returns true if every op
+// Replays each rank separately, without classes. Sends do not wait. Runs() returns true if every op
 // ends and the members of each call agree.
 class RankOracle {
  public:

@@ -11,7 +11,7 @@ namespace drydock {
 namespace {
 
 constexpr int64_t kMaxBytes = int64_t{1} << 50;
-constexpr size_t kCircleShown = 8;
+constexpr size_t kCycleShown = 8;
 
 bool SetCollective(int64_t type, ForeignOp* op) {
   static constexpr CollectiveType kTypes[] = {
@@ -224,21 +224,21 @@ Status ChakraTraceReader::Link() {
     out_.dependency.erase(std::unique(from, out_.dependency.end()), out_.dependency.end());
     out_.dependency_begin.push_back(static_cast<uint32_t>(out_.dependency.size()));
   }
-  return CheckNoCircle();
+  return CheckNoCycle();
 }
 
-Status ChakraTraceReader::CheckNoCircle() const {
-  const std::vector<uint32_t> circle = FindCircle(out_);
-  if (circle.empty()) return OkStatus();
+Status ChakraTraceReader::CheckNoCycle() const {
+  const std::vector<uint32_t> cycle = FindCycle(out_);
+  if (cycle.empty()) return OkStatus();
   std::string text;
-  for (size_t i = 0; i < circle.size(); ++i) {
-    if (i == kCircleShown) {
-      text += fmt::format(", ... ({} in all)", circle.size());
+  for (size_t i = 0; i < cycle.size(); ++i) {
+    if (i == kCycleShown) {
+      text += fmt::format(", ... ({} in all)", cycle.size());
       break;
     }
-    text += fmt::format("{}{}", i == 0 ? "" : ", ", out_.ops[circle[i]].id);
+    text += fmt::format("{}{}", i == 0 ? "" : ", ", out_.ops[cycle[i]].id);
   }
-  return Error("its nodes wait for each other in a circle: " + text, {path_, 0, 0});
+  return Error("its nodes wait for each other in a cycle: " + text, {path_, 0, 0});
 }
 
 }  // namespace drydock

@@ -65,7 +65,7 @@ class ChakraTraceReader {
   void MakeNothing(const char* name, ForeignOp* op);
   // Replaces the ids of dependencies by indices.
   Status Link();
-  Status CheckNoCircle() const;
+  Status CheckNoCycle() const;
 
   const std::string& path_;
   const int rank_, rank_count_;

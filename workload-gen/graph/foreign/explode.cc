@@ -91,7 +91,7 @@ std::string GroupsText(const Workload& workload) {
 }
 
 Result<Exploded> Explode(const Workload& workload, const KernelTimes* times,
-                         const std::string& manifest, const std::string& dir,
+                         const ExplodedTables& tables, const std::string& dir,
                          const ExplodeOptions& options) {
   RETURN_IF_ERROR(CheckFolder(dir));
   std::vector<int> ranks = options.ranks;
@@ -120,7 +120,8 @@ Result<Exploded> Explode(const Workload& workload, const KernelTimes* times,
     }
   }
   RETURN_IF_ERROR(folder.Write(options.prefix + ".json", GroupsText(workload)));
-  RETURN_IF_ERROR(folder.Write(kExplodedManifest, manifest));
+  RETURN_IF_ERROR(folder.Write(kExplodedManifest, tables.manifest));
+  RETURN_IF_ERROR(folder.Write(kExplodedTopology, tables.topology));
   RETURN_IF_ERROR(folder.Commit());
   exploded.warnings = LossesOf(workload);
   return exploded;

@@ -1,6 +1,6 @@
 // `workload-gen explode` writes a workload as one Chakra trace per rank, with absolute numbers of
 // groups and peers. `workload-gen merge` reads the traces back. If they are unchanged, it restores
-// the workload byte for byte. Edited traces get rank classes of their own.
+// the workload byte for byte. Edited traces get separate rank classes.
 #ifndef DRYDOCK_WORKLOAD_GEN_GRAPH_FOREIGN_EXPLODE_H_
 #define DRYDOCK_WORKLOAD_GEN_GRAPH_FOREIGN_EXPLODE_H_
 
@@ -15,8 +15,14 @@
 
 namespace drydock {
 
-// The name of the manifest in a folder of exploded traces.
+// The names of the manifest and the topology in a folder of exploded traces.
 inline constexpr const char* kExplodedManifest = "manifest.pb";
+inline constexpr const char* kExplodedTopology = "topology.pb";
+
+// The contents of these files: those of the run.
+struct ExplodedTables {
+  std::string manifest, topology;
+};
 
 struct ExplodeOptions {
   std::string prefix = "workload";
@@ -29,10 +35,10 @@ struct Exploded {
   int64_t bytes = 0;
   std::vector<std::string> warnings;  // facts that the traces cannot express
 };
-// Writes DIR/<prefix>.<rank>.et, DIR/<prefix>.json (groups) and DIR/manifest.pb, with `manifest` as
-// its content. `times` may be null. REQUIRES: DIR is empty or does not exist.
+// Writes DIR/<prefix>.<rank>.et, DIR/<prefix>.json (groups), and DIR/manifest.pb and
+// DIR/topology.pb from `tables`. `times` may be null. REQUIRES: DIR is empty or does not exist.
 Result<Exploded> Explode(const Workload& workload, const KernelTimes* times,
-                         const std::string& manifest, const std::string& dir,
+                         const ExplodedTables& tables, const std::string& dir,
                          const ExplodeOptions& options);
 
 // Returns the groups in the form that ASTRA-sim reads, {"1": [0, 1], ...}, one per line.

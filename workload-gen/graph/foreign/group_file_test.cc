@@ -16,13 +16,13 @@ TEST(GroupFileTest, GroupsHaveNamesAndRanks) {
   EXPECT_EQ(*groups, (NamedGroups{{"1", {0, 1}}, {"b", {3}}}));
 }
 
-TEST(GroupFileTest, WhatIsNoJsonIsSaidWithItsPlace) {
+TEST(GroupFileTest, ReportsThePlaceOfInvalidJson) {
   EXPECT_EQ(Refusal("{\"1\":\n [0,, 1]}"), "groups.json:2:5: error: this is not valid JSON");
   EXPECT_EQ(Refusal("{\"1\": [1e309]}"),
             "groups.json: error: a number has no value: it is too large");
 }
 
-TEST(GroupFileTest, RanksAreOfTheWorkload) {
+TEST(GroupFileTest, RejectsInvalidRanks) {
   EXPECT_EQ(Refusal("[]"), "groups.json: error: expected an object of lists: {\"1\": [0, 1]}");
   EXPECT_EQ(Refusal(R"({"1": [4]})"),
             "groups.json: error: group '1': there is no rank 4; there are 4 ranks");
@@ -34,7 +34,7 @@ TEST(GroupFileTest, RanksAreOfTheWorkload) {
   EXPECT_EQ(Refusal(R"({"1": []})"), "groups.json: error: group '1': expected a list of ranks");
 }
 
-TEST(GroupFileTest, MetadataThatIsOfOtherThingsSaysNothing) {
+TEST(GroupFileTest, IgnoresOtherMetadata) {
   NamedGroups groups;
   for (const char* text :
        {"", "7", "{}", "[1e999]", R"([{"pg_name": 3}])", R"([{"ranks": [0]}])"}) {

@@ -39,7 +39,7 @@ struct ForeignOp {
   int32_t peer = -1;   // message: the other rank
   int32_t tag = 0;
   int32_t root = 0;   // member
-  int64_t bytes = 0;  // as CommCall::count has it
+  int64_t bytes = 0;  // with the meaning of CommCall::count
 };
 
 // Dependencies are op indices in CSR form.

@@ -29,10 +29,10 @@ int StrideOf(const std::vector<int>& ranks) {
 
 // The shape of a group: size, stride, and its index among the rank's groups of that size and
 // stride.
-using Look = std::tuple<size_t, int, int>;
+using GroupShape = std::tuple<size_t, int, int>;
 
-std::string NameOfLook(const Look& look) {
-  const auto [size, stride, which] = look;
+std::string NameOfShape(const GroupShape& shape) {
+  const auto [size, stride, which] = shape;
   std::string name =
       stride == 0 ? fmt::format("{}xmixed", size) : fmt::format("{}x{}", size, stride);
   if (which > 0) name += fmt::format("#{}", which + 1);
@@ -88,7 +88,7 @@ class Assembly {
   void FindCollectiveRoles() {
     std::vector<int> strides;
     for (const Group& group : job_.groups) strides.push_back(StrideOf(group.ranks));
-    std::map<Look, std::vector<std::pair<size_t, int>>> users;  // rank, group
+    std::map<GroupShape, std::vector<std::pair<size_t, int>>> users;  // rank, group
     for (size_t rank = 0; rank < job_.ranks.size(); ++rank) {
       std::map<std::pair<size_t, int>, int> count;
       std::map<int, bool> seen;
@@ -99,9 +99,9 @@ class Assembly {
         users[{ranks.size(), stride, count[{ranks.size(), stride}]++}].emplace_back(rank, op.group);
       }
     }
-    for (const auto& [look, of_look] : users) {
-      const uint8_t role = AddRole(NameOfLook(look), DimensionOf(look));
-      for (const auto& [rank, group] : of_look) {
+    for (const auto& [shape, of_shape] : users) {
+      const uint8_t role = AddRole(NameOfShape(shape), DimensionOf(shape));
+      for (const auto& [rank, group] : of_shape) {
         imported_.workload.group_of_rank[role][rank] = group;
         role_of_group_[{rank, group}] = role;
       }
@@ -109,9 +109,9 @@ class Assembly {
   }
 
   // Guesses the dimension for accounts: consecutive ranks split layers, others hold replicas.
-  Dimension DimensionOf(const Look& look) const {
-    return std::get<1>(look) == 1 && std::get<0>(look) < job_.ranks.size() ? Dimension::kTensor
-                                                                           : Dimension::kData;
+  Dimension DimensionOf(const GroupShape& shape) const {
+    return std::get<1>(shape) == 1 && std::get<0>(shape) < job_.ranks.size() ? Dimension::kTensor
+                                                                             : Dimension::kData;
   }
 
   void FindMessageRoles() {

@@ -91,7 +91,7 @@ class ChakraImport {
       std::vector<std::string> names;
       for (const auto& [name, ranks] : groups_) names.push_back(PrintableName(name));
       if (names.empty()) {
-        return Fail(open, fmt::format("nothing says which ranks are in its group '{}': there is no "
+        return Fail(open, fmt::format("the ranks of its group '{}' are unknown: there is no "
                                       "{}.json and no metadata with groups (--groups FILE)",
                                       PrintableName(open.name), BaseName(folder_.prefix)));
       }
@@ -137,11 +137,11 @@ class ChakraImport {
       if (count > 0) out->push_back(fmt::format("{} {}", count, what));
     };
     add(counts_.counted,
-        "compute ops state no duration: they take what is longer of num_ops at the GPU's dense "
+        "compute ops state no duration: they take the longer of num_ops at the GPU's dense "
         "rate and tensor_size at its memory bandwidth");
     add(counts_.empty, "ops state no duration, no operations and no bytes: they take no time");
-    add(zero_bytes_, "collectives of 0 bytes communicate nothing and are taken as done at once");
-    add(alone_, "collectives of one rank communicate nothing and are taken as done at once");
+    add(zero_bytes_, "collectives of 0 bytes communicate nothing and take no time");
+    add(alone_, "collectives of one rank communicate nothing and take no time");
     add(counts_.barriers, "barriers are all-reduces of 4 bytes, as PyTorch makes them over NCCL");
     if (options_.tier == MemoryTier::kHost) {
       add(counts_.memory_ops,

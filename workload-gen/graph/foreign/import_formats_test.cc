@@ -1,5 +1,5 @@
 // "Does the import read the files of other tools?" Small files in the form that AICB and ATLAHS
-// write, with the peculiarities of both.
+// write, with the special features of both.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -43,7 +43,7 @@ Workload Made(Import import, const std::string& text) {
 }
 
 // AICB's ZeRO-3 files have few keys, mixed blanks and tabs, floats, and no newline at the end.
-TEST(AicbTest, KeysThatAreLeftOutAndMixedBlanks) {
+TEST(AicbTest, MissingKeysAndMixedBlanks) {
   const Workload w = Made(ImportSimai,
                           "HYBRID_TRANSFORMER_FWD_IN_BCKWD\tmodel_parallel_NPU_group: 1 "
                           "checkpoints: 0 checkpoint_initiates: 0\n2\n"
@@ -51,7 +51,7 @@ TEST(AicbTest, KeysThatAreLeftOutAndMixedBlanks) {
                           "REDUCESCATTER\t1889785610\t100\r\n"
                           "layer2\t-1\t 7168000.0\tNONE\t0\t 13844000\tALLGATHER\t317843.0\t 1\t"
                           "NONE    0\t100");
-  EXPECT_EQ(w.rank_count(), 8) << "all_gpus is not said: the cluster's";
+  EXPECT_EQ(w.rank_count(), 8) << "all_gpus defaults to the cluster's GPUs";
   std::set<std::string> calls;
   for (const Program& program : w.programs) {
     for (const Op& op : program.ops) {

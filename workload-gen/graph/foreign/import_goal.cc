@@ -16,9 +16,9 @@ namespace drydock {
 namespace {
 
 constexpr size_t kMaxProcessors = 200;  // of the streams that a workload may have
-constexpr int64_t kTagsAsTheyAre = int64_t{1} << 30;
+constexpr int64_t kFirstRenumberedTag = int64_t{1} << 30;
 
-// "starts when `before` starts", or, unless `at_start`, when it ends.
+// `op` waits for the start of `before` if `at_start`, otherwise for its end.
 struct Requirement {
   uint32_t op = 0, before = 0;
   bool at_start = false;
@@ -192,8 +192,9 @@ class GoalReader {
   // ATLAHS concatenates channel, sequence number, kind and communicator into a tag, which can
   // exceed 32 bits. Large tags are renumbered, with the same numbers on all ranks.
   int32_t TagOf(int64_t tag) {
-    if (tag < kTagsAsTheyAre) return static_cast<int32_t>(tag);
-    const auto next = static_cast<int32_t>(kTagsAsTheyAre + static_cast<int64_t>(tag_of_.size()));
+    if (tag < kFirstRenumberedTag) return static_cast<int32_t>(tag);
+    const auto next =
+        static_cast<int32_t>(kFirstRenumberedTag + static_cast<int64_t>(tag_of_.size()));
     return tag_of_.emplace(tag, next).first->second;
   }
 
@@ -262,9 +263,8 @@ class GoalReader {
       rank->dependency.insert(rank->dependency.end(), of_op.begin(), of_op.end());
       rank->dependency_begin.push_back(static_cast<uint32_t>(rank->dependency.size()));
     }
-    if (FindCircle(*rank).empty()) return OkStatus();
-    return lines_.ErrorHere(fmt::format("ops of rank {} wait for each other in a circle", rank_),
-                            0);
+    if (FindCycle(*rank).empty()) return OkStatus();
+    return lines_.ErrorHere(fmt::format("ops of rank {} wait for each other in a cycle", rank_), 0);
   }
 
   TextLines lines_;
@@ -291,14 +291,14 @@ Result<Imported> ImportGoal(const ImportInput& input, const Topology& topology,
   ASSIGN_OR_RETURN(Imported imported, AssembleWorkload(std::move(job), topology, options));
   if (reader.starts() > 0) {
     imported.warnings.push_back(
-        fmt::format("{} ops have others that start with them (irequires): those wait for what it "
-                    "waits for",
+        fmt::format("{} ops have others that start with them (irequires): the others wait for "
+                    "the same dependencies",
                     reader.starts()));
   }
   if (reader.renumbered_tags() > 0) {
     imported.warnings.push_back(
         fmt::format("{} tags are too large for a workload and are renumbered from {}",
-                    reader.renumbered_tags(), kTagsAsTheyAre));
+                    reader.renumbered_tags(), kFirstRenumberedTag));
   }
   if (reader.names_nics()) {
     imported.warnings.push_back(

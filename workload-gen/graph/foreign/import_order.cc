@@ -32,9 +32,10 @@ struct Followers {
   std::vector<uint32_t> begin, follower, open;
 };
 
-class Play {
+class OrderReplay {
  public:
-  Play(const ForeignJob& job, const GpuSpec& gpu) : job_(job), gpu_(gpu), order_(job.ranks.size()) {
+  OrderReplay(const ForeignJob& job, const GpuSpec& gpu)
+      : job_(job), gpu_(gpu), order_(job.ranks.size()) {
     for (const ForeignRank& rank : job.ranks) states_.emplace_back(rank);
   }
 
@@ -46,8 +47,8 @@ class Play {
       }
     }
     for (;;) {
-      // All ops that are ready now start before any op ends, so that ids decide, and not the
-      // order in which ops became ready.
+      // All ops that are ready now start before any op ends, so that ids determine the order, not
+      // the times at which ops became ready.
       StartAll();
       if (ends_.empty()) break;
       now_ = std::get<0>(ends_.top());
@@ -77,10 +78,10 @@ class Play {
     std::map<int32_t, uint64_t> collectives;                          // begun, by group
     std::map<std::pair<int32_t, int32_t>, uint64_t> sends, receives;  // begun, by peer and tag
   };
-  struct Meeting {
+  struct PendingCollective {
     std::vector<std::pair<uint32_t, uint32_t>> here;  // rank, op
   };
-  struct Letter {
+  struct PendingMessage {
     bool sent = false;
     int64_t receiver_op = -1;
   };
@@ -146,33 +147,33 @@ class Play {
     State& state = states_[rank];
     if (op.kind == OpKind::kCollective) {
       const uint64_t number = state.collectives[op.group]++;
-      Meeting& meeting = meetings_[{op.group, number}];
-      meeting.here.emplace_back(rank, index);
+      PendingCollective& collective = collectives_[{op.group, number}];
+      collective.here.emplace_back(rank, index);
       const Group& group = job_.groups[static_cast<size_t>(op.group)];
-      if (meeting.here.size() < group.ranks.size()) return;
-      for (const auto& [member, its_op] : meeting.here) ends_.emplace(now_, member, its_op);
-      meetings_.erase({op.group, number});
+      if (collective.here.size() < group.ranks.size()) return;
+      for (const auto& [member, its_op] : collective.here) ends_.emplace(now_, member, its_op);
+      collectives_.erase({op.group, number});
       return;
     }
     const bool sends = op.kind == OpKind::kSend;
     auto& count = sends ? state.sends : state.receives;
     const uint64_t number = count[{op.peer, op.tag}]++;
     const auto own = static_cast<int32_t>(rank);
-    const LetterKey key =
-        sends ? LetterKey(own, op.peer, op.tag, number) : LetterKey(op.peer, own, op.tag, number);
-    Letter& letter = letters_[key];
+    const MessageKey key =
+        sends ? MessageKey(own, op.peer, op.tag, number) : MessageKey(op.peer, own, op.tag, number);
+    PendingMessage& message = messages_[key];
     if (sends) {
-      letter.sent = true;
+      message.sent = true;
       ends_.emplace(now_, rank, index);
-      if (letter.receiver_op < 0) return;
+      if (message.receiver_op < 0) return;
       ends_.emplace(now_, static_cast<uint32_t>(op.peer),
-                    static_cast<uint32_t>(letter.receiver_op));
-      letters_.erase(key);
-    } else if (letter.sent) {
+                    static_cast<uint32_t>(message.receiver_op));
+      messages_.erase(key);
+    } else if (message.sent) {
       ends_.emplace(now_, rank, index);
-      letters_.erase(key);
+      messages_.erase(key);
     } else {
-      letter.receiver_op = index;
+      message.receiver_op = index;
     }
   }
 
@@ -211,16 +212,16 @@ class Play {
     }
   }
 
-  using LetterKey = std::tuple<int32_t, int32_t, int32_t, uint64_t>;  // from, to, tag, number
-  using OpEnd = std::tuple<int64_t, uint32_t, uint32_t>;              // time, rank, op
+  using MessageKey = std::tuple<int32_t, int32_t, int32_t, uint64_t>;  // from, to, tag, number
+  using OpEnd = std::tuple<int64_t, uint32_t, uint32_t>;               // time, rank, op
 
   const ForeignJob& job_;
   const GpuSpec& gpu_;
   std::vector<State> states_;
   std::vector<uint32_t> due_;  // ranks with a ready op or a free GPU
   std::priority_queue<OpEnd, std::vector<OpEnd>, std::greater<>> ends_;
-  std::map<std::pair<int32_t, uint64_t>, Meeting> meetings_;
-  std::map<LetterKey, Letter> letters_;
+  std::map<std::pair<int32_t, uint64_t>, PendingCollective> collectives_;
+  std::map<MessageKey, PendingMessage> messages_;
   int64_t now_ = 0;
   std::vector<std::vector<uint32_t>> order_;
 };
@@ -228,10 +229,10 @@ class Play {
 }  // namespace
 
 std::vector<std::vector<uint32_t>> OrderOps(const ForeignJob& job, const GpuSpec& gpu) {
-  return Play(job, gpu).Run();
+  return OrderReplay(job, gpu).Run();
 }
 
-std::vector<uint32_t> FindCircle(const ForeignRank& rank) {
+std::vector<uint32_t> FindCycle(const ForeignRank& rank) {
   Followers followers(rank);
   std::vector<uint32_t> ready;
   for (uint32_t op = 0; op < rank.ops.size(); ++op) {

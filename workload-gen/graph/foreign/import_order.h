@@ -12,11 +12,11 @@ namespace drydock {
 // run one op at a time and start the ready op with the smallest id. A collective ends when all its
 // members have started it, a receive when its send has started; communication takes no time. `gpu`
 // gives the speed of counted ops. Ops that never start follow in an order that satisfies their
-// dependencies. REQUIRES: the dependencies within a rank have no circle.
+// dependencies. REQUIRES: the dependencies within a rank have no cycle.
 std::vector<std::vector<uint32_t>> OrderOps(const ForeignJob& job, const GpuSpec& gpu);
 
-// Returns the ops of a circle within one rank, in order, or nothing if there is none.
-std::vector<uint32_t> FindCircle(const ForeignRank& rank);
+// Returns the ops of a cycle within one rank, in order, or nothing if there is none.
+std::vector<uint32_t> FindCycle(const ForeignRank& rank);
 
 }  // namespace drydock
 

@@ -85,7 +85,7 @@ class Loop {
     return std::move(program_);
   }
 
-  // What was left out, and why.
+  // The numbers of omitted or enlarged collectives.
   size_t zero_bytes() const { return zero_bytes_; }
   size_t alone() const { return alone_; }
   size_t rounded() const { return rounded_; }
@@ -99,8 +99,9 @@ class Loop {
     Blocking(Call(row, kSimaiForward, phase));
   }
 
-  // From the last row: recomputation where it is initiated, input gradient, weight gradient. The
-  // input gradient's call is waited for at once with recomputation, else before the next row.
+  // Runs the rows from the last to the first: recomputation if it begins there, input gradient,
+  // weight gradient. With recomputation, compute waits for the input gradient's call at once,
+  // otherwise before the next row.
   void Backward() {
     const bool recomputes = file_.policy == SimaiPolicy::kHybridTransformerRecompute;
     for (size_t row = file_.rows.size(); row-- > 0;) {
@@ -121,8 +122,8 @@ class Loop {
     }
   }
 
-  // All-to-alls of embeddings overlap with the rows up to the last bottom layer, and those of their
-  // gradients with what comes after it; only the enhanced policy waits for the latter.
+  // All-to-alls of embeddings overlap with the rows up to the last bottom layer, those of their
+  // gradients with the rows after it. Only the enhanced policy waits for the latter.
   void Dlrm() {
     const auto bottom = static_cast<size_t>(file_.last_bottom_layer);
     uint32_t embedding = kNone;
@@ -164,7 +165,7 @@ class Loop {
     const SimaiComm& comm = file_.rows[row].comm[pass];
     if (comm.none) return kNone;
     const SimaiRole role = groups_.RoleOf(file_.rows[row].policy, comm.span, pass);
-    if (role == SimaiRole::kNobody) {
+    if (role == SimaiRole::kNone) {
       ++alone_;
       return kNone;
     }
@@ -240,7 +241,7 @@ std::vector<std::string> Oddities(const SimaiFile& file) {
     const SimaiComm& comm = row.comm[kSimaiForward];
     if (row.name.starts_with("grad_") && !comm.none && comm.span == SimaiSpan::kColumn) {
       out.push_back(
-          fmt::format("line {}: the collective of '{}' stands in the forward columns and so runs "
+          fmt::format("line {}: the collective of '{}' is in the forward columns and so runs "
                       "over tensor-parallel ranks, as in SimAI; data-parallel ranks are meant",
                       row.line, row.name));
       break;
@@ -252,7 +253,8 @@ std::vector<std::string> Oddities(const SimaiFile& file) {
   }
   if (longest > Time() && longest <= Time::Ns(1)) {
     out.push_back(
-        "no row computes for more than 1 ns: AICB writes that where it had no GPU to measure on");
+        "no row computes for more than 1 ns: AICB writes such times if it had no GPU to measure "
+        "on");
   }
   return out;
 }

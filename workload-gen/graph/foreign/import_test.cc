@@ -75,7 +75,7 @@ std::vector<uint64_t> Ids(const ForeignJob& job, size_t rank, const std::vector<
   return ids;
 }
 
-TEST(OrderTest, TheSmallestIdOfWhatIsReady) {
+TEST(OrderTest, StartsTheReadyOpWithTheSmallestId) {
   JobBuilder b(1);
   b.Compute(0, 5, 10);
   b.Compute(0, 3, 10, {0});
@@ -85,8 +85,9 @@ TEST(OrderTest, TheSmallestIdOfWhatIsReady) {
   EXPECT_EQ(Ids(b.job, 0, order[0]), (std::vector<uint64_t>{4, 5, 3, 9}));
 }
 
-// In the order of ids, rank 0 waits for rank 1's answer before it asks, and the job never ends.
-TEST(OrderTest, NoOrderThatCannotEnd) {
+// If ops started in the order of ids, rank 0 would wait for rank 1's answer before it sends its
+// request, and the job would never end.
+TEST(OrderTest, AvoidsOrdersThatDeadlock) {
   JobBuilder b(2);
   b.Message(0, 1, OpKind::kRecv, 1, 2);
   b.Compute(0, 2, 10, {0});
@@ -101,7 +102,7 @@ TEST(OrderTest, NoOrderThatCannotEnd) {
   EXPECT_EQ(CheckWorkload(imported->workload).violations.count(), 0u);
 }
 
-TEST(OrderTest, WhatCanNeverStartComesLast) {
+TEST(OrderTest, OpsThatNeverStartComeLast) {
   JobBuilder b(1);
   b.Message(0, 1, OpKind::kRecv, 3, 2);
   b.Compute(0, 2, 10, {0});
@@ -111,7 +112,7 @@ TEST(OrderTest, WhatCanNeverStartComesLast) {
 }
 
 // A job drawn as a sequence of steps can end. Its programs end for any choice of ids.
-TEST(OrderTest, JobsThatCanEndDo) {
+TEST(OrderTest, JobsWithoutDeadlockEnd) {
   std::mt19937 random(11);
   for (int round = 0; round < 200; ++round) {
     JobBuilder b(4);
@@ -165,19 +166,19 @@ TEST(OrderTest, JobsThatCanEndDo) {
   }
 }
 
-TEST(OrderTest, CirclesAreFound) {
+TEST(OrderTest, FindsCycles) {
   JobBuilder b(1);
   b.Compute(0, 1, 1, {3});
   b.Compute(0, 2, 1, {0});
   b.Compute(0, 3, 1);
   b.Compute(0, 4, 1, {1, 2});
   b.Compute(0, 5, 1, {3});
-  EXPECT_EQ(FindCircle(b.job.ranks[0]).size(), 3u);
+  EXPECT_EQ(FindCycle(b.job.ranks[0]).size(), 3u);
   b.job.ranks[0].dependency[0] = 2;
-  EXPECT_TRUE(FindCircle(b.job.ranks[0]).empty());
+  EXPECT_TRUE(FindCycle(b.job.ranks[0]).empty());
 }
 
-TEST(AssembleTest, RanksAlikeAreOneClass) {
+TEST(AssembleTest, RanksWithEqualProgramsFormOneClass) {
   JobBuilder b(8);
   for (int first = 0; first < 8; first += 2) b.job.groups.push_back({{first, first + 1}});
   for (size_t rank = 0; rank < 8; ++rank) {
@@ -198,7 +199,7 @@ TEST(AssembleTest, RanksAlikeAreOneClass) {
   EXPECT_EQ(CheckWorkload(w).violations.count(), 0u);
 }
 
-TEST(AssembleTest, GpusLeftOverDoNothing) {
+TEST(AssembleTest, RemainingGpusAreIdle) {
   JobBuilder b(2);
   b.Compute(0, 1, 5);
   const Imported imported = *AssembleWorkload(std::move(b.job), Cluster(), {});
@@ -210,7 +211,7 @@ TEST(AssembleTest, GpusLeftOverDoNothing) {
             "error: job has 9 ranks, but the cluster has 8 GPUs");
 }
 
-TEST(AssembleTest, BuffersThatMembersCannotShare) {
+TEST(AssembleTest, RoundsBuffersUpToEqualShares) {
   size_t rounded = 0;
   const ForeignOptions options;
   CommCall call = CallOfBytes(CollectiveType::kReduceScatter, 64, 0, 4, options, &rounded);
@@ -319,7 +320,7 @@ TEST(SimaiTest, RanksOfGroups) {
   EXPECT_EQ(group("dp-ep", 5), (std::vector<int>{1, 5}));
 }
 
-TEST(SimaiTest, MistakesHaveTheirPlace) {
+TEST(SimaiTest, ReportsThePlaceOfMistakes) {
   const auto error = [](const std::string& text) {
     return testing::FirstLine(ErrorText(ParseSimaiFile(text, "w.txt")));
   };

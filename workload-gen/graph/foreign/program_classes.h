@@ -19,7 +19,7 @@ class ProgramClasses {
   // Adds the program of the next rank. Ranks of different kinds never share a class.
   void Add(Program program, int kind = 0);
 
-  // By class: of its trace.
+  // The hash of each class's trace.
   const std::vector<std::string>& sha256() const { return sha256_; }
 
  private:

@@ -48,12 +48,12 @@ SimaiRole SimaiGroups::RoleOf(SimaiPolicy policy, SimaiSpan span, SimaiPass pass
   } else if (policy == SimaiPolicy::kMicro || policy == SimaiPolicy::kDistributedInference) {
     role = SimaiRole::kWorld;
   } else if (policy == SimaiPolicy::kData) {
-    role = pass == kSimaiWeightGradient ? SimaiRole::kWorld : SimaiRole::kNobody;
+    role = pass == kSimaiWeightGradient ? SimaiRole::kWorld : SimaiRole::kNone;
   } else if (policy == SimaiPolicy::kModel) {
-    role = pass == kSimaiWeightGradient ? SimaiRole::kNobody : SimaiRole::kWorld;
+    role = pass == kSimaiWeightGradient ? SimaiRole::kNone : SimaiRole::kWorld;
   }
-  if (role == SimaiRole::kNobody || size[static_cast<size_t>(role)] == 1) {
-    return SimaiRole::kNobody;
+  if (role == SimaiRole::kNone || size[static_cast<size_t>(role)] == 1) {
+    return SimaiRole::kNone;
   }
   return role;
 }

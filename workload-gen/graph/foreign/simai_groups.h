@@ -9,12 +9,12 @@
 
 namespace drydock {
 
-enum class SimaiRole : uint8_t { kTensor, kData, kExpert, kExpertData, kWorld, kNobody };
+enum class SimaiRole : uint8_t { kTensor, kData, kExpert, kExpertData, kWorld, kNone };
 inline constexpr size_t kSimaiRoles = 5;
 
 struct SimaiGroups {
   // Returns the role of a collective: by its suffix, or else by the policy's split of the column.
-  // Returns kNobody if its groups have one rank.
+  // Returns kNone if its groups have one rank.
   SimaiRole RoleOf(SimaiPolicy policy, SimaiSpan span, SimaiPass pass) const;
 
   int size[kSimaiRoles] = {1, 1, 1, 1, 1};

@@ -250,8 +250,8 @@ class Comparison {
       }
       return text.empty() ? "nothing" : "op " + text;
     };
-    lines->push_back(fmt::format("! {} waits for {} in the one, {} in the other", OpText(a_, ca, x),
-                                 only(left, right), only(right, left)));
+    lines->push_back(fmt::format("! {} waits for {} in the first, {} in the second",
+                                 OpText(a_, ca, x), only(left, right), only(right, left)));
   }
 
   const DiffOptions& options_;

@@ -34,7 +34,7 @@ void ExpectMatch(const Numbers& a, const Numbers& b, size_t length, size_t max_e
   }
 }
 
-TEST(SequenceDiffTest, IsAsLongAsItCanBe) {
+TEST(SequenceDiffTest, IsTheLongestSubsequence) {
   std::mt19937 random(5);
   for (int round = 0; round < 3000; ++round) {
     Numbers a(random() % 14), b(random() % 14);
@@ -54,7 +54,7 @@ TEST(SequenceDiffTest, LongSequencesWithFewDifferences) {
   ExpectMatch(a, b, 100'000 - 10);
 }
 
-TEST(SequenceDiffTest, WhatHasNothingInCommonIsGivenUp) {
+TEST(SequenceDiffTest, StopsAfterMaxEdits) {
   Numbers a(10'000, 1), b(10'000, 2);
   a.front() = b.front() = a.back() = b.back() = 9;
   ExpectMatch(a, b, 2, 100);

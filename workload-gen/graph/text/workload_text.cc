@@ -15,7 +15,7 @@ using Out = std::back_insert_iterator<std::string>;
 constexpr int kMembersShown = 16;
 
 void AppendLaunch(const HostLaunch& launch, std::string* text) {
-  if (!launch.modelled()) return;
+  if (!launch.modeled()) return;
   fmt::format_to(Out(*text),
                  "launches '{}': kernel {}, backward {}, collective {}, message {}, graph {}, loop "
                  "{}, wait {}, "
@@ -201,7 +201,7 @@ std::string ProgramText(const Workload& w, int class_index) {
       lead = ", ";
     }
     if (op.host_waits == HostWait::kOpReady) text += ", host reads";
-    if (op.host_waits == HostWait::kDeviceSync) text += ", host synchronises";
+    if (op.host_waits == HostWait::kDeviceSync) text += ", host synchronizes";
     if (op.graph != GraphPart::kNone) {
       text += op.graph == GraphPart::kFirst  ? ", launches a graph"
               : op.graph == GraphPart::kRest ? ", in the graph"

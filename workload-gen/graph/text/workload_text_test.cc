@@ -30,7 +30,7 @@ TEST(WorkloadText, ProgramsAreOneLineAnOp) {
   EXPECT_THAT(text, HasSubstr(" after "));
 }
 
-TEST(WorkloadText, LongGroupsAreCut) {
+TEST(WorkloadText, AbbreviatesLongGroups) {
   const std::string text = TablesText(TestWorkload({"training.global_batch=64"}, 8, 4));
   EXPECT_THAT(text, HasSubstr(" 13 14 15 ... (32 ranks)\n"));
 }

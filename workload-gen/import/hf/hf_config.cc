@@ -26,12 +26,12 @@ bool LooksLikeASize(const std::string& field) {
   return field.starts_with("n_") || field.starts_with("num_");
 }
 
-bool MeansNothing(const YamlNode& value) {
+bool IsNullOrZero(const YamlNode& value) {
   return IsNull(value) || (value.kind == YamlNode::Kind::kScalar &&
                            (value.scalar == "0" || value.scalar == "false"));
 }
 
-// True for a number of groups of experts (DeepSeek) that leaves no choice.
+// True for a single group of experts (DeepSeek), which does not restrict their choice.
 bool IsOneGroup(const std::string& name, const YamlNode& value) {
   return name.ends_with("_group") && value.kind == YamlNode::Kind::kScalar && value.scalar == "1";
 }
@@ -49,9 +49,9 @@ class ConfigReader {
 
   YamlNode Read() {
     for (const HfDefault& preset : family_.presets) tree_.Set(Key(preset.key), preset.value);
-    for (const HfField& field : HfSameFields()) {
+    for (const HfField& field : HfCopiedFields()) {
       if (!family_.Reads(field.name)) continue;
-      Same(field);
+      CopyField(field);
     }
     if (family_.Reads("hidden_act")) ReadActivation();
     if (family_.Reads("sliding_window")) ReadWindow();
@@ -81,11 +81,11 @@ class ConfigReader {
     tree_.Set(Key(key), text, at.location, at.source_line);
   }
 
-  // A null removes the family's assumption about the field: model.yaml's default holds.
-  void Same(const HfField& field) {
+  // A null removes the family's assumption about the field, so that model.yaml's default applies.
+  void CopyField(const HfField& field) {
     const YamlNode* value = Field(field.name);
     if (value == nullptr) {
-      if (Says(field.name)) tree_.Unset(Key(field.key));
+      if (Has(field.name)) tree_.Unset(Key(field.key));
       return;
     }
     if (value->kind != YamlNode::Kind::kScalar) {
@@ -139,7 +139,7 @@ class ConfigReader {
   }
 
   // True if the file has the field, even as null.
-  bool Says(const char* name) const { return config_.Find(name) != nullptr; }
+  bool Has(const char* name) const { return config_.Find(name) != nullptr; }
 
   // Returns the largest number of keys that a query sees; 0: all keys. The field takes precedence
   // over the family.
@@ -149,7 +149,7 @@ class ConfigReader {
     const bool off = has_switch && (switched == nullptr || switched->scalar == "false");
     const int64_t stated = Number("sliding_window").value_or(0);
     if (off) return 0;
-    return Says("sliding_window") ? stated : family_.windows.width;
+    return Has("sliding_window") ? stated : family_.windows.width;
   }
 
   // Newer files list the kind of each layer in layer_types; older ones rely on a rule per family.
@@ -178,7 +178,7 @@ class ConfigReader {
 
   // The value has the place of the field if the file has the field.
   void PutAt(const char* key, int64_t number, const char* field) {
-    if (Says(field)) return PutNumber(key, number, field);
+    if (Has(field)) return PutNumber(key, number, field);
     tree_.Set(Key(key), std::to_string(number));
   }
 
@@ -265,9 +265,9 @@ class ConfigReader {
 
   // Checks fields that change what attention computes.
   void CheckAttention() {
-    const YamlNode* both_ways = config_.Find("use_bidirectional_attention");
-    if (both_ways != nullptr && both_ways->scalar == "true") {
-      Put("causal", "false", *both_ways);
+    const YamlNode* bidirectional = config_.Find("use_bidirectional_attention");
+    if (bidirectional != nullptr && bidirectional->scalar == "true") {
+      Put("causal", "false", *bidirectional);
       used_.insert("use_bidirectional_attention");
     }
     const YamlNode* positions = config_.Find("position_embedding_type");
@@ -277,26 +277,26 @@ class ConfigReader {
                     positions->scalar)));
   }
 
-  void Unmodelled(const YamlNode& key, const std::string& what) {
+  void Unmodeled(const YamlNode& key, const std::string& what) {
     const std::string text = fmt::format("{} ({})", key.scalar, what);
     if (strict_)
-      diagnostics_.Add(key.ErrorHere("not modelled: " + text));
+      diagnostics_.Add(key.ErrorHere("not modeled: " + text));
     else
-      notes_.unmodelled.push_back(text);
+      notes_.unmodeled.push_back(text);
   }
 
-  // Sorts the fields that no key reads: harmless, unmodelled, sizes, or unknown.
+  // Sorts the fields that no key reads: harmless, unmodeled, sizes, or unknown.
   void CheckRest() {
     for (const auto& [key, value] : config_.entries) {
       const std::string& name = key.scalar;
       if (used_.contains(name)) continue;
-      const auto unmodelled = HfUnmodelled().find(name);
-      const bool nothing = MeansNothing(value) || IsOneGroup(name, value);
-      if (unmodelled != HfUnmodelled().end() && !nothing) {
-        Unmodelled(key, unmodelled->second);
-      } else if (unmodelled != HfUnmodelled().end() || HfHarmless().contains(name)) {
+      const auto unmodeled = HfUnmodeled().find(name);
+      const bool nothing = IsNullOrZero(value) || IsOneGroup(name, value);
+      if (unmodeled != HfUnmodeled().end() && !nothing) {
+        Unmodeled(key, unmodeled->second);
+      } else if (unmodeled != HfUnmodeled().end() || HfHarmless().contains(name)) {
         notes_.ignored.push_back(name);
-      } else if (MeansNothing(value) && (LooksLikeASize(name) || family_.Refuses(name))) {
+      } else if (IsNullOrZero(value) && (LooksLikeASize(name) || family_.Refuses(name))) {
         notes_.ignored.push_back(name);
       } else if (LooksLikeASize(name) || family_.Refuses(name)) {
         diagnostics_.Add(key.ErrorHere(

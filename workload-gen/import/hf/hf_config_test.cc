@@ -111,7 +111,7 @@ TEST(HfConfig, Qwens) {
                                          R"(, "head_dim": 128, "attention_bias": false)"))),
             8190735360);
   EXPECT_EQ(ParameterCount(Shape(Decoder("qwen3", 64, 5120, 64, 8, 25600, 151936))), 32762123264)
-      << "128 a head is what it is without head_dim";
+      << "head_dim defaults to 128";
   const auto experts = [](int width) {
     return R"(, "head_dim": 128, "num_experts": 128, "num_experts_per_tok": 8,
         "decoder_sparse_step": 1, "mlp_only_layers": [], "moe_intermediate_size": )" +
@@ -190,7 +190,7 @@ TEST(HfConfig, Gemmas) {
 
 // The file of the 4B model relies on defaults of transformers. Gemma 3's report, table 1: 675
 // million parameters of embedding and 3209 million others, without the vision encoder.
-TEST(HfConfig, WhatTransformersAssumes) {
+TEST(HfConfig, UsesTheDefaultsOfTransformers) {
   const ModelShape m = Shape(R"({"model_type": "gemma3", "text_config": {
       "model_type": "gemma3_text", "hidden_size": 2560, "intermediate_size": 10240,
       "num_hidden_layers": 34, "rope_scaling": {"factor": 8.0}, "sliding_window": 1024}})");
@@ -228,7 +228,7 @@ TEST(HfConfig, Encoders) {
   EXPECT_FALSE(bert.attention.causal);
 }
 
-TEST(HfConfig, LayerTypesSayWhichLayersHaveAWindow) {
+TEST(HfConfig, LayerTypesSelectLayersWithAWindow) {
   const auto window = [](const char* types) {
     return Shape(Decoder("qwen3", 4, 64, 8, 8, 128, 100,
                          std::string(R"(, "use_sliding_window": true, "sliding_window": 128,
@@ -249,7 +249,7 @@ TEST(HfConfig, LayerTypesSayWhichLayersHaveAWindow) {
 }
 
 // Qwen2Config: with use_sliding_window, layers from max_window_layers (28) on have a window.
-TEST(HfConfig, QwensWindowsStandInLateLayers) {
+TEST(HfConfig, QwenWindowsBeginAtALateLayer) {
   const auto qwen = [](const std::string& more) {
     return Shape(
         Decoder("qwen2", 48, 5120, 40, 8, 13824, 152064, R"(, "use_sliding_window": true)" + more));
@@ -264,7 +264,7 @@ TEST(HfConfig, QwensWindowsStandInLateLayers) {
   EXPECT_EQ(qwen(R"(, "max_window_layers": 48)").attention.window, 0);
   EXPECT_EQ(qwen(R"(, "sliding_window": null)").attention.window, 0);
   EXPECT_EQ(Shape(Decoder("qwen2", 48, 5120, 40, 8, 13824, 152064)).attention.window, 0)
-      << "not switched on";
+      << "use_sliding_window is absent";
   const ModelShape listed = Shape(Decoder("qwen3", 4, 64, 8, 8, 128, 100,
                                           R"(, "use_sliding_window": true, "sliding_window": 8,
       "layer_types": ["full_attention", "full_attention", "full_attention", "sliding_attention"])"));
@@ -272,7 +272,7 @@ TEST(HfConfig, QwensWindowsStandInLateLayers) {
 }
 
 // transformers has defaults for absent fields, not for fields that are null.
-TEST(HfConfig, LeftOutIsNotNull) {
+TEST(HfConfig, AnAbsentFieldDiffersFromNull) {
   const auto mistral = [](const std::string& more) {
     return Shape(R"({"model_type": "mistral", "num_hidden_layers": 2, "hidden_size": 256,
         "num_attention_heads": 16, "intermediate_size": 64, "vocab_size": 100)" +
@@ -290,7 +290,7 @@ TEST(HfConfig, LeftOutIsNotNull) {
   EXPECT_TRUE(gemma.attention.HasWindow(0) && !gemma.attention.HasWindow(1));
 }
 
-TEST(HfConfig, WhatChangesOpsIsNotPassedOver) {
+TEST(HfConfig, ReportsFieldsThatChangeOps) {
   ImportNotes notes;
   const Result<ModelShape> gemma =
       Read(Decoder("gemma3_text", 6, 64, 8, 8, 128, 100,
@@ -299,7 +299,7 @@ TEST(HfConfig, WhatChangesOpsIsNotPassedOver) {
            "sequence: 64", false, &notes);
   ASSERT_TRUE(gemma.ok()) << gemma.error().ToString();
   EXPECT_FALSE(gemma->attention.causal);
-  EXPECT_EQ(notes.unmodelled,
+  EXPECT_EQ(notes.unmodeled,
             std::vector<std::string>{"final_logit_softcapping (kernels that bound the logits)"});
   EXPECT_EQ(notes.remarks, std::vector<std::string>{
                                "'GemmaEmbeddingModel' has another head or none; the generated head "
@@ -310,10 +310,10 @@ TEST(HfConfig, WhatChangesOpsIsNotPassedOver) {
   };
   EXPECT_EQ(
       message(Decoder("gemma2", 2, 64, 8, 8, 128, 100, R"(, "final_logit_softcapping": 30)"), true),
-      "not modelled: final_logit_softcapping (kernels that bound the logits)");
+      "not modeled: final_logit_softcapping (kernels that bound the logits)");
   EXPECT_EQ(message(Decoder("qwen3", 2, 64, 8, 8, 128, 100, R"(, "attention_bias": true)")),
             "'attention_bias' would change the shape of the model; it is not supported for a qwen3")
-      << "its output projection would have one as well";
+      << "the output projection would have a bias too";
   EXPECT_EQ(message(Decoder("gemma2", 4, 64, 8, 8, 128, 100,
                             R"(, "layer_types": ["sliding_attention", "full_attention"])")),
             "'layer_types' lists 2 layers; num_hidden_layers is 4");
@@ -326,22 +326,22 @@ TEST(HfConfig, WhatChangesOpsIsNotPassedOver) {
             "position_embedding_type 'relative_key' is not supported; the valid value is absolute");
 }
 
-TEST(HfConfig, GroupsOfExpertsAreNamed) {
-  const auto unmodelled = [](const std::string& groups) {
+TEST(HfConfig, ReportsGroupsOfExperts) {
+  const auto unmodeled = [](const std::string& groups) {
     ImportNotes notes;
     const std::string config =
         DeepSeek("deepseek_v2", 60, 5120, 128, 12288, 102400, "1536", 1, 160, 6, 2, 1536, groups);
     EXPECT_TRUE(Read(config, "sequence: 4096", false, &notes).ok());
-    return notes.unmodelled;
+    return notes.unmodeled;
   };
   EXPECT_EQ(
-      unmodelled(R"(, "n_group": 8, "topk_group": 3)"),
+      unmodeled(R"(, "n_group": 8, "topk_group": 3)"),
       (std::vector<std::string>{"n_group (a choice of expert groups in the router kernels)",
                                 "topk_group (a choice of expert groups in the router kernels)"}));
-  EXPECT_EQ(unmodelled(R"(, "n_group": 1, "topk_group": 1)"), std::vector<std::string>{});
+  EXPECT_EQ(unmodeled(R"(, "n_group": 1, "topk_group": 1)"), std::vector<std::string>{});
 }
 
-TEST(HfConfig, AnUnknownTypeNamesTheKnownOnes) {
+TEST(HfConfig, AnUnknownTypeListsTheValidTypes) {
   EXPECT_EQ(ErrorOf("{\n  \"model_type\": \"lama\"\n}"),
             "config.json:2:17: error: unsupported model_type 'lama'; did you mean "
             "'llama'?; valid values are bert, deepseek_v2, deepseek_v3, gemma, gemma2, "
@@ -359,7 +359,7 @@ std::string MessageOf(const std::string& more, bool strict = false) {
   return shape.ok() ? "" : shape.error().message();
 }
 
-TEST(HfConfig, SizesThatAreNotUnderstoodAreRefused) {
+TEST(HfConfig, RejectsUnknownSizes) {
   EXPECT_EQ(
       MessageOf(R"(, "num_local_experts": 8)"),
       "'num_local_experts' would change the shape of the model; it is not supported for a llama");
@@ -370,7 +370,7 @@ TEST(HfConfig, SizesThatAreNotUnderstoodAreRefused) {
   EXPECT_EQ(MessageOf(R"(, "num_local_experts": 0, "sliding_window": null)", true), "");
 }
 
-TEST(HfConfig, OtherUnknownFieldsAreNamed) {
+TEST(HfConfig, ReportsOtherUnknownFields) {
   ImportNotes notes;
   ASSERT_TRUE(Read(Decoder("llama", 2, 64, 8, 8, 128, 100, R"(, "a_new_field": 3)"), "sequence: 64",
                    false, &notes)

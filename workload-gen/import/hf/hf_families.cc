@@ -181,7 +181,7 @@ const std::vector<HfFamily>& HfFamilies() {
   return families;
 }
 
-const std::vector<HfField>& HfSameFields() {
+const std::vector<HfField>& HfCopiedFields() {
   static const std::vector<HfField> fields = {
       {"num_hidden_layers", "layers"},
       {"n_layer", "layers"},
@@ -232,7 +232,7 @@ const std::vector<HfActivation>& HfActivations() {
   return activations;
 }
 
-const std::map<std::string, std::string>& HfUnmodelled() {
+const std::map<std::string, std::string>& HfUnmodeled() {
   static const std::map<std::string, std::string> fields = {
       {"attn_logit_softcapping", "a bound of attention scores, inside the kernel"},
       {"final_logit_softcapping", "kernels that bound the logits"},

@@ -41,7 +41,7 @@ struct HfField {
   const char* name;
   const char* key;
 };
-const std::vector<HfField>& HfSameFields();
+const std::vector<HfField>& HfCopiedFields();
 
 struct HfActivation {
   const char* name;
@@ -51,7 +51,7 @@ struct HfActivation {
 const std::vector<HfActivation>& HfActivations();
 
 // Fields with a small effect on what the GPUs do, and that effect.
-const std::map<std::string, std::string>& HfUnmodelled();
+const std::map<std::string, std::string>& HfUnmodeled();
 
 // Fields without effect on what the GPUs do.
 const std::set<std::string>& HfHarmless();

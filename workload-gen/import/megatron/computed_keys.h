@@ -1,4 +1,4 @@
-// The keys of model.yaml that do not follow from one argument of Megatron-LM alone: a function per
+// The keys of model.yaml that do not follow from a single argument of Megatron-LM: a function per
 // subject computes them. The table of keys (workload-gen/job/key.h) has the other arguments, whose
 // values are in the reader's tree already.
 #ifndef DRYDOCK_WORKLOAD_GEN_IMPORT_MEGATRON_COMPUTED_KEYS_H_

@@ -1,4 +1,4 @@
-// The keys of the section `model`, but for those of experts.
+// The keys of the section `model`, except those of experts.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -93,7 +93,7 @@ class ComputedModel {
     };
     const auto found = sizes.find(tokenizer);
     if (found != sizes.end()) return r_.Set("model.vocab", found->second, "--tokenizer-type");
-    if (!r_.Has("--tokenizer-type")) return r_.Lacks("--vocab-size");
+    if (!r_.Has("--tokenizer-type")) return r_.ReportMissing("--vocab-size");
     r_.Fail("--tokenizer-type", fmt::format("the size of the vocabulary of {} is not known; give "
                                             "--vocab-size or --set model.vocab=",
                                             tokenizer));

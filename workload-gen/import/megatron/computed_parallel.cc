@@ -98,8 +98,8 @@ void ComputeOverlap(bool strict, MegatronReader* reader, ImportNotes* notes) {
     return reader->Set("overlap.from", from.scalar, argument);
   }
   const std::string what = fmt::format("{} (there is no '{}')", argument, PathFrom(from));
-  if (strict) return reader->Fail(argument, "not modelled: " + what);
-  notes->unmodelled.push_back(what);
+  if (strict) return reader->Fail(argument, "not modeled: " + what);
+  notes->unmodeled.push_back(what);
 }
 
 }  // namespace drydock

@@ -1,4 +1,4 @@
-// The keys of the section `training`, but for those of experts.
+// The keys of the section `training`, except those of experts.
 #include <fmt/format.h>
 
 #include "workload-gen/import/megatron/computed_keys.h"
@@ -44,7 +44,7 @@ class ComputedTraining {
     if (!old && r_.Text("--cuda-graph-impl", "none") == "none") return;
     r_.Set("training.cuda_graphs", "layers", "--cuda-graph-impl");
     if (r_.Text("--cuda-graph-scope") == "attn") {
-      notes_.remarks.push_back("--cuda-graph-scope attn: graphs are modelled as whole layers");
+      notes_.remarks.push_back("--cuda-graph-scope attn: graphs are modeled as whole layers");
       return;
     }
     r_.Choose("--cuda-graph-scope", "training.cuda_graphs",
@@ -53,7 +53,8 @@ class ComputedTraining {
 
   void SetPrecision() {
     const char* type = r_.Has("--bf16") ? "--bf16" : r_.Has("--fp16") ? "--fp16" : nullptr;
-    if (type == nullptr) return r_.Lacks("--bf16 or --fp16", "; training in fp32 is not generated");
+    if (type == nullptr)
+      return r_.ReportMissing("--bf16 or --fp16", "; training in fp32 is not generated");
     if (r_.Has("--bf16") && r_.Has("--fp16")) r_.Fail("--fp16", "--fp16 excludes --bf16");
     r_.Set("training.precision", r_.Has("--bf16") ? "bf16" : "fp16", type);
     if (r_.Has("--fp8-format")) {
@@ -80,8 +81,8 @@ class ComputedTraining {
     const int64_t model = size("--tensor-model-parallel-size") *
                           size("--pipeline-model-parallel-size") * size("--context-parallel-size");
     if (line_.gpus == 0 || line_.gpus % model != 0) {
-      return r_.Lacks("--global-batch-size",
-                      ", and the launch command does not state the number of GPUs");
+      return r_.ReportMissing("--global-batch-size",
+                              ", and the launch command does not state the number of GPUs");
     }
     r_.Set("training.global_batch",
            std::to_string(size("--micro-batch-size") * line_.gpus / model));

@@ -123,9 +123,9 @@ struct Explained {
   const char* text;
 };
 
-constexpr Explained kUnmodelled[] = {
-    {"--fp8-recipe", '1', "which kernels quantise"},
-    {"--fp8-quantizer-factory", '1', "which kernels quantise"},
+constexpr Explained kUnmodeled[] = {
+    {"--fp8-recipe", '1', "which kernels quantize"},
+    {"--fp8-quantizer-factory", '1', "which kernels quantize"},
     {"--no-fp8-wgrad", '0', "weight gradients in higher precision"},
     {"--fp8-param-gather", '0', "parameters gathered in fp8"},
     {"--first-last-layers-bf16", '0', "first and last layers in bf16"},
@@ -225,7 +225,7 @@ constexpr Explained kRefused[] = {
     {"--model-parallel-size", '1', "Megatron-LM removed it; give --tensor-model-parallel-size"},
     {"--checkpoint-activations", '0', "Megatron-LM removed it; give --recompute-activations"},
     {"--warmup", '1', "Megatron-LM removed it; give --lr-warmup-fraction"},
-    {"--skip-train", '0', "the run would have no iteration to rehearse"},
+    {"--skip-train", '0', "the run would have no training iteration"},
     {"--perform-rl-step", '0', "reinforcement learning is not generated"},
     {"--flash-decode", '0', kInferenceText},
     {"--use-legacy-static-engine", '0', kInferenceText},
@@ -259,8 +259,8 @@ std::map<std::string, MegatronArgument> MakeTable() {
     std::istringstream names(row.names);
     for (std::string name; names >> name;) table[name] = {name, row.values, row.effect, ""};
   }
-  for (const Explained& row : kUnmodelled) {
-    table[row.name] = {row.name, row.values, Effect::kUnmodelled, row.text};
+  for (const Explained& row : kUnmodeled) {
+    table[row.name] = {row.name, row.values, Effect::kUnmodeled, row.text};
   }
   for (const Explained& row : kRefused) {
     table[row.name] = {row.name, row.values, Effect::kRefused, row.text};

@@ -42,7 +42,7 @@ class Sorter {
  private:
   static bool IsFlag(const ScriptWord& word) { return word.text.starts_with("--"); }
 
-  // "$EXTRA_ARGUMENTS": the script does not tell its words.
+  // "$EXTRA_ARGUMENTS": the script does not define its words.
   void Unresolved(const ScriptWord& word) {
     const std::string what =
         fmt::format("{} (its value is not in the script; give --variable)", word.unresolved);
@@ -112,9 +112,9 @@ class Sorter {
       case Effect::kIgnored:
         notes_.ignored.push_back(argument.name);
         return;
-      case Effect::kUnmodelled:
+      case Effect::kUnmodeled:
         if (IsDefault(given)) return notes_.ignored.push_back(argument.name);
-        Unmodelled(argument, given);
+        Unmodeled(argument, given);
         return;
       case Effect::kRefused:
         if (IsDefault(given)) return notes_.ignored.push_back(argument.name);
@@ -134,12 +134,12 @@ class Sorter {
     given_[argument.name] = std::move(given);
   }
 
-  void Unmodelled(const MegatronArgument& argument, const GivenArgument& given) {
+  void Unmodeled(const MegatronArgument& argument, const GivenArgument& given) {
     const std::string what = fmt::format("{} ({})", argument.name, argument.text);
     if (strict_) {
-      diagnostics_.Add(given.flag.ErrorHere(fmt::format("not modelled: {}", what)));
+      diagnostics_.Add(given.flag.ErrorHere(fmt::format("not modeled: {}", what)));
     } else {
-      notes_.unmodelled.push_back(what);
+      notes_.unmodeled.push_back(what);
     }
   }
 

@@ -1,5 +1,5 @@
 // The arguments of Megatron-LM (megatron/training/arguments.py of late 2025): their names, the
-// number of values that each takes, and their effect on a rehearsal.
+// number of values that each takes, and their effect on a prediction.
 #ifndef DRYDOCK_WORKLOAD_GEN_IMPORT_MEGATRON_MEGATRON_ARGUMENTS_H_
 #define DRYDOCK_WORKLOAD_GEN_IMPORT_MEGATRON_MEGATRON_ARGUMENTS_H_
 
@@ -16,15 +16,15 @@ namespace drydock {
 
 struct MegatronArgument {
   enum class Effect : uint8_t {
-    kUsed,        // affects what the GPUs do; is read
-    kIgnored,     // no effect: data, logging, checkpoints, learning rates
-    kUnmodelled,  // a small effect that is not modelled
-    kRefused      // changes the model or the run into one that is not generated
+    kUsed,       // affects what the GPUs do; is read
+    kIgnored,    // no effect: data, logging, checkpoints, learning rates
+    kUnmodeled,  // a small effect that is not modeled
+    kRefused     // changes the model or the run into one that is not generated
   };
   std::string name;   // "--num-layers"
   char values = '0';  // '0' none, '1' one, '+' any number
   Effect effect = Effect::kUsed;
-  std::string text;  // kUnmodelled: what it changes; kRefused: why
+  std::string text;  // kUnmodeled: what it changes; kRefused: why
 };
 
 // By name, sorted.
@@ -37,8 +37,8 @@ struct GivenArgument {
 };
 using GivenArguments = std::map<std::string, GivenArgument>;
 
-// Returns the used arguments of a command line. Ignored, unmodelled and unknown arguments go to
-// `notes`; with `strict`, unmodelled and unknown ones are errors.
+// Returns the used arguments of a command line. Ignored, unmodeled and unknown arguments go to
+// `notes`; with `strict`, unmodeled and unknown ones are errors.
 GivenArguments SortMegatronArguments(const std::vector<ScriptWord>& words, bool strict,
                                      ImportNotes* notes, Diagnostics* diagnostics);
 

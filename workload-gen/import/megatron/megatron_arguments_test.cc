@@ -25,13 +25,12 @@ std::vector<std::string> NotesOn(const std::string& arguments) {
 
 // Types of optimizer states and groups of a router change what the GPUs do, but not at their
 // defaults.
-TEST(MegatronArguments, WhatChangesOpsIsNotCalledHarmless) {
-  EXPECT_EQ(
-      NotesOn("--exp-avg-dtype bf16 --moe-router-group-topk 4 --fp16-lm-cross-entropy"),
-      (std::vector<std::string>{
-          "run.sh: 3 not modelled: --exp-avg-dtype (bytes of the optimizer, in its kernel and "
-          "in memory), --moe-router-group-topk (which hosts a token is sent to), "
-          "--fp16-lm-cross-entropy (the loss in fp16)"}));
+TEST(MegatronArguments, ArgumentsThatChangeOpsAreNotIgnored) {
+  EXPECT_EQ(NotesOn("--exp-avg-dtype bf16 --moe-router-group-topk 4 --fp16-lm-cross-entropy"),
+            (std::vector<std::string>{
+                "run.sh: 3 not modeled: --exp-avg-dtype (bytes of the optimizer, in its kernel and "
+                "in memory), --moe-router-group-topk (which hosts a token is sent to), "
+                "--fp16-lm-cross-entropy (the loss in fp16)"}));
   EXPECT_EQ(NotesOn("--exp-avg-dtype fp32 --main-params-dtype fp32 --softmax-type vanilla"),
             (std::vector<std::string>{"run.sh: 3 ignored, no effect: --exp-avg-dtype, "
                                       "--main-params-dtype, --softmax-type"}));

@@ -63,10 +63,12 @@ class JobMaker {
   }
 
   void CheckRequired() {
-    if (!r_.Has("--num-layers") && !r_.Has("--encoder-num-layers")) r_.Lacks("--num-layers");
-    if (!r_.Has("--seq-length") && !r_.Has("--encoder-seq-length")) r_.Lacks("--seq-length");
+    if (!r_.Has("--num-layers") && !r_.Has("--encoder-num-layers"))
+      r_.ReportMissing("--num-layers");
+    if (!r_.Has("--seq-length") && !r_.Has("--encoder-seq-length"))
+      r_.ReportMissing("--seq-length");
     for (const char* argument : kRequired) {
-      if (!r_.Has(argument)) r_.Lacks(argument);
+      if (!r_.Has(argument)) r_.ReportMissing(argument);
     }
   }
 

@@ -10,7 +10,7 @@
 namespace drydock {
 namespace {
 
-TEST(MegatronJobMistakes, WhatIsNotGivenIsNamed) {
+TEST(MegatronJobMistakes, NamesMissingArguments) {
   const Result<TrainingJob> job = Parse("--num-layers 2 --bf16");
   ASSERT_FALSE(job.ok());
   EXPECT_EQ(
@@ -25,7 +25,7 @@ TEST(MegatronJobMistakes, WhatIsNotGivenIsNamed) {
       "the number of GPUs");
 }
 
-TEST(MegatronJobMistakes, MistakesAreWhereTheValueStands) {
+TEST(MegatronJobMistakes, ReportsMistakesAtTheValue) {
   const Result<TrainingJob> job = Parse("A=(\n  --num-layers 0\n)\ntorchrun pretrain_gpt.py " +
                                         std::string(kGpt) + "--bf16 ${A[@]}");
   ASSERT_FALSE(job.ok());
@@ -40,7 +40,7 @@ struct Mistake {
   const char* message;
 };
 class MegatronJobMistake : public testing::TestWithParam<Mistake> {};
-TEST_P(MegatronJobMistake, IsTold) {
+TEST_P(MegatronJobMistake, IsReported) {
   EXPECT_EQ(GptError(GetParam().arguments), GetParam().message);
 }
 
@@ -75,7 +75,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "excludes --pipeline-model-parallel-layout"},
         Mistake{"--bf16 --pipeline-model-parallel-size 4 "
                 "--pipeline-model-parallel-layout 'Et*12|t*12|t*12|t*11L'",
-                "layout 'Et*12|t*12|t*12|t*11L': t stands in it 47 times; layers is 48; the "
+                "layout 'Et*12|t*12|t*12|t*11L': it has 47 t, but layers is 48; the "
                 "nearest that works is 'Et*12|t*12|t*12|t*12L'"},
         Mistake{"--bf16 --window-size 9,0 --window-attn-skip-freq [1,0,0]*16",
                 "'[1,0,0]*16': expected a number, or a list with n layers without a window at the "
@@ -102,11 +102,11 @@ TEST(MegatronJobMistakes, InferenceScriptsAreRefused) {
             "iterations of training");
 }
 
-TEST(MegatronJobMistakes, EncodersSeeBothWays) {
+TEST(MegatronJobMistakes, EncodersHaveNoCausalMask) {
   EXPECT_FALSE(Job("python pretrain_bert.py --bf16 " + std::string(kGpt)).model.attention.causal);
 }
 
-TEST(MegatronJobMistakes, WhatHasNoPlaceIsListed) {
+TEST(MegatronJobMistakes, ListsArgumentsWithoutAKey) {
   ImportNotes notes;
   ASSERT_TRUE(Parse(kGpt + std::string("--bf16 --lr 1e-4 --num-layer 3 --no-rope-fusion $EXTRA "
                                        "--made-up 1 2 --data-path a b"),
@@ -116,16 +116,16 @@ TEST(MegatronJobMistakes, WhatHasNoPlaceIsListed) {
             (std::vector<std::string>{
                 "run.sh: 3 unknown and ignored: --num-layer (did you mean '--num-layers'?), $EXTRA "
                 "(its value is not in the script; give --variable), --made-up",
-                "run.sh: 1 not modelled: --no-rope-fusion (rotary kernels)",
+                "run.sh: 1 not modeled: --no-rope-fusion (rotary kernels)",
                 "run.sh: 2 ignored, no effect: --lr, --data-path"}));
 }
 
-TEST(MegatronJobMistakes, StrictRefusesWhatHasNoPlace) {
+TEST(MegatronJobMistakes, StrictRejectsArgumentsWithoutAKey) {
   EXPECT_EQ(GptError("--bf16 --lr 1e-4", true), "");
   EXPECT_EQ(GptError("--bf16 --num-layer 3", true),
             "Megatron-LM has no argument '--num-layer'; did you mean '--num-layers'?");
   EXPECT_EQ(GptError("--bf16 --no-rope-fusion", true),
-            "not modelled: --no-rope-fusion (rotary kernels)");
+            "not modeled: --no-rope-fusion (rotary kernels)");
   EXPECT_EQ(GptError("--bf16 $EXTRA", true),
             "$EXTRA (its value is not in the script; give --variable)");
 }
@@ -135,7 +135,7 @@ TEST(MegatronJobMistakes, EveryArgumentIsSortedOnce) {
   for (const auto& [name, argument] : MegatronArguments()) {
     EXPECT_TRUE(name.starts_with("--")) << name;
     const bool explained = argument.effect == MegatronArgument::Effect::kRefused ||
-                           argument.effect == MegatronArgument::Effect::kUnmodelled;
+                           argument.effect == MegatronArgument::Effect::kUnmodeled;
     EXPECT_EQ(argument.text.empty(), !explained) << name;
   }
 }

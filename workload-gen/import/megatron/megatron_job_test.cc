@@ -41,7 +41,7 @@ TEST(MegatronJob, ModelArguments) {
           .model;
   EXPECT_EQ(m.attention.kv_heads, 8);
   EXPECT_EQ(m.attention.head_dim, 128);
-  EXPECT_EQ(m.mlp.ffn, 16384) << "two thirds of 4 x 6144, in whole 64s";
+  EXPECT_EQ(m.mlp.ffn, 16384) << "two thirds of 4 x 6144, a multiple of 64";
   EXPECT_TRUE(m.mlp.gated() && m.rms_norm && m.attention.qkv_bias && m.attention.qk_norm);
   EXPECT_FALSE(m.bias || m.embedding.tied || m.embedding.learned_positions());
   EXPECT_EQ(m.dropout, 0);
@@ -49,7 +49,7 @@ TEST(MegatronJob, ModelArguments) {
   EXPECT_EQ(m.attention.full_attention_every, 6);
 }
 
-TEST(MegatronJob, TheVocabularyIsTheTokenizers) {
+TEST(MegatronJob, VocabularyFollowsTheTokenizer) {
   const auto vocab = [](const std::string& arguments) {
     const std::string gpt = kGpt;
     return Job(gpt.substr(0, gpt.find("--padded")) + "--bf16 " + arguments).model.embedding.vocab;
@@ -63,7 +63,7 @@ TEST(MegatronJob, TrainingArguments) {
   const TrainingRules half = Gpt("--fp16").training;
   EXPECT_EQ(half.precision.type, DataType::kFp16);
   EXPECT_EQ(half.precision.gradients, DataType::kFp16);
-  EXPECT_FALSE(half.optimizer.check_gradients) << "dynamic loss scaling looks itself";
+  EXPECT_FALSE(half.optimizer.check_gradients) << "dynamic loss scaling checks them";
   const TrainingRules t =
       Gpt("--bf16 --fp8-format hybrid --grad-reduce-in-bf16 --use-distributed-optimizer "
           "--ddp-bucket-size 1000 --clip-grad 0.0 --cross-entropy-loss-fusion "
@@ -172,11 +172,11 @@ TEST(MegatronJob, UnevenStages) {
   EXPECT_TRUE(Gpt("--bf16 --account-for-loss-in-pipeline-split").parallel.account_for_loss);
 }
 
-TEST(MegatronJob, SequenceParallelismAloneIsNothing) {
+TEST(MegatronJob, SequenceParallelismNeedsTensorParallelism) {
   EXPECT_FALSE(Gpt("--bf16 --sequence-parallel").parallel.sequence_parallel);
 }
 
-TEST(MegatronJob, WithoutAGlobalBatchItIsOneMicroBatchEach) {
+TEST(MegatronJob, GlobalBatchDefaultsToOneMicroBatchPerRank) {
   std::string gpt = kGpt;
   gpt = gpt.substr(0, gpt.find("--global")) + gpt.substr(gpt.find("--padded"));
   EXPECT_EQ(Job("torchrun --nproc_per_node 8 --nnodes 4 pretrain_gpt.py --bf16 "
@@ -231,7 +231,7 @@ TEST(MegatronJob, DeepSeekV3) {
   EXPECT_EQ(job.parallel.expert_tensor, 1);
 }
 
-TEST(MegatronJob, TokensTravelBesideOtherWork) {
+TEST(MegatronJob, ExpertOverlap) {
   const std::string experts =
       "--bf16 --num-experts 8 --expert-model-parallel-size 4 --moe-token-dispatcher-type alltoall "
       "--disable-bias-linear --overlap-moe-expert-parallel-comm ";
@@ -247,7 +247,7 @@ TEST(MegatronJob, TokensTravelBesideOtherWork) {
             "'expert' needs moe_dispatcher alltoall or flex");
 }
 
-TEST(MegatronJob, WithoutExpertsWhatIsSaidOfThemIsNothing) {
+TEST(MegatronJob, IgnoresArgumentsOfExpertsWithoutExperts) {
   EXPECT_EQ(Gpt("--bf16 --moe-grouped-gemm --moe-ffn-hidden-size 5 --moe-expert-capacity-factor 1 "
                 "--expert-tensor-parallel-size 1 --num-experts 0")
                 .model.moe.experts,

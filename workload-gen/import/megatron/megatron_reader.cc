@@ -49,7 +49,7 @@ void MegatronReader::FailAt(const ScriptWord& word, const std::string& message) 
   diagnostics_.Add(word.ErrorHere(message));
 }
 
-void MegatronReader::Lacks(const std::string& argument, const std::string& hint) {
+void MegatronReader::ReportMissing(const std::string& argument, const std::string& hint) {
   diagnostics_.Add(Error(fmt::format("{} is not given{}", argument, hint), {file_name_, 0, 0}));
 }
 

@@ -40,7 +40,7 @@ class MegatronReader {
 
   void Fail(const std::string& argument, const std::string& message);
   void FailAt(const ScriptWord& word, const std::string& message);
-  void Lacks(const std::string& argument, const std::string& hint = "");
+  void ReportMissing(const std::string& argument, const std::string& hint = "");
 
   JobTree tree;
 

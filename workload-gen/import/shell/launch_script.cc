@@ -18,8 +18,8 @@ constexpr size_t kMaxText = size_t{4} << 20;
 using Words = std::vector<ShellText>;
 
 // Commands that name other commands without starting them.
-const std::set<std::string> kTalking = {"echo", "printf", "cat",   "ls", "cp",  "mv",
-                                        "rm",   "grep",   "mkdir", "cd", "set", "test"};
+const std::set<std::string> kNotLaunching = {"echo", "printf", "cat",   "ls", "cp",  "mv",
+                                             "rm",   "grep",   "mkdir", "cd", "set", "test"};
 
 bool EndsWith(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
@@ -38,7 +38,7 @@ struct Command {
 
 // Returns the command if it has a Python file after a launcher or after an unknown variable.
 std::optional<Command> PythonCommand(const Words& words) {
-  if (kTalking.contains(PlainText(words[0]))) return std::nullopt;
+  if (kNotLaunching.contains(PlainText(words[0]))) return std::nullopt;
   bool started = false;
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string word = PlainText(words[i]);
@@ -119,7 +119,7 @@ bool IsTraining(const Command& command) {
   return name.starts_with("pretrain") || name.starts_with("train");
 }
 
-// Returns the only command, or the only one whose file is named like a training.
+// Returns the only command, or the only one whose file is named like a training script.
 Result<size_t> ChooseCommand(const std::vector<Command>& commands, const WordMaker& maker,
                              const std::string& file_name) {
   std::vector<size_t> training;

@@ -49,7 +49,7 @@ TEST(LaunchScript, VariablesAndArrays) {
   EXPECT_EQ(Of("export A=1 B=\"2 3\"", "$A ${B}"), "1|2|3");
 }
 
-TEST(LaunchScript, DefaultsStandForWhatIsNotSet) {
+TEST(LaunchScript, DefaultsReplaceUnsetVariables) {
   EXPECT_EQ(Of("A=1\nE=", "${A:-2} ${B:-2} ${B-3} ${E:-4} ${E-5} ${A:+6} ${B:+7} ${C:=\"8 9\"}"),
             "1|2|3|4|6|8|9");
   EXPECT_EQ(Of("A=1", "${B:-${C:-$A}}"), "1");
@@ -59,12 +59,12 @@ TEST(LaunchScript, Arithmetic) {
   EXPECT_EQ(Of("G=8\nN=4\nW=$(($G*$N))", "$W $((W / 2)) \"$((UNKNOWN))\""), "32|16|<$((UNKNOWN))>");
 }
 
-TEST(LaunchScript, WhatTheScriptDoesNotTell) {
+TEST(LaunchScript, UndefinedValues) {
   EXPECT_EQ(Of("A=$(date) B=`hostname`", "--a $A --b $B --c $1 --d ${#X[@]} --e x$HOME.y"),
             "--a|<$(date)>|--b|<$(hostname)>|--c|<$1>|--d|<${#X[@]}>|--e|x.y<$HOME>");
 }
 
-TEST(LaunchScript, ConditionsThatTheTextDecides) {
+TEST(LaunchScript, DecidedConditions) {
   EXPECT_EQ(Of("T=fp8\nA=()\nif [[ \"$T\" == \"fp8\" ]]; then\n  A+=(\"--fp8-format hybrid\")\n"
                "elif [ $T = bf16 ]; then A+=(--bf16)\nelse\n  A+=(--fp16)\nfi",
                "${A[@]}"),
@@ -82,7 +82,7 @@ TEST(LaunchScript, ConditionsThatTheTextDecides) {
       "2");
 }
 
-TEST(LaunchScript, ConditionsThatItDoesNotLeaveOpen) {
+TEST(LaunchScript, UndecidedConditions) {
   EXPECT_EQ(Of("A=1\nif [ -f \"x\" ]; then\n  A=2\nfi\nB=3\nfor C in 1 2; do D=$C; done\n"
                "if [ $(nproc) -gt 2 ]; then E=1; else F=2; fi",
                "$A $B $D $F"),
@@ -90,7 +90,7 @@ TEST(LaunchScript, ConditionsThatItDoesNotLeaveOpen) {
             "<$D, which is assigned under a condition>|<$F, which is assigned under a condition>");
 }
 
-TEST(LaunchScript, BranchesThatAreNotTakenAreNoCommands) {
+TEST(LaunchScript, SkipsBranchesThatAreNotTaken) {
   EXPECT_EQ(Arguments("if [ a = b ]; then torchrun train.py --a; else torchrun train.py --b; fi\n"),
             "--b");
   EXPECT_EQ(Arguments("CMD=\"torchrun train.py --a\"\necho $CMD\neval $CMD\n"), "--a");
@@ -100,7 +100,7 @@ TEST(LaunchScript, AppendsTextToTextAndElementsToElements) {
   EXPECT_EQ(Of("A=1; A+=2; B=(--x); B+=(--y)", "$A ${B[@]}"), "12|--x|--y");
 }
 
-TEST(LaunchScript, GivenValuesCountMost) {
+TEST(LaunchScript, GivenValuesTakePrecedence) {
   EXPECT_EQ(Arguments("A=1\nif x; then B=2; fi\npython pretrain_gpt.py $A $B $1\n",
                       {{"A", "7"}, {"B", "8"}, {"1", "9"}}),
             "7|8|9");
@@ -120,7 +120,7 @@ TEST(LaunchScript, CommandsInsideShells) {
   EXPECT_EQ(Arguments("$LAUNCHER pretrain_gpt.py --a > out.log 2>&1 &\n"), "--a");
 }
 
-TEST(LaunchScript, HereDocumentsAndOtherCommandsArePassedOver) {
+TEST(LaunchScript, SkipsHereDocumentsAndOtherCommands) {
   EXPECT_EQ(Arguments("cat <<EOF > config.json\ntorchrun pretrain_x.py --no\nEOF\n"
                       "python tools/preprocess_data.py --input x && mkdir -p a | true\n"
                       "torchrun pretrain_gpt.py --a # --b\necho done; ls x.py\n"),
@@ -155,7 +155,7 @@ TEST(LaunchScript, OneTrainingCommandIsNeeded) {
             "           ^");
 }
 
-TEST(LaunchScript, HostileTextEnds) {
+TEST(LaunchScript, HostileTextTerminates) {
   std::string doubling = "A=aaaaaaaaaaaaaaaa\n";
   for (int i = 0; i < 40; ++i) doubling += "A=$A$A\n";
   EXPECT_EQ(ErrorOf(doubling + "torchrun train.py $A\n"),

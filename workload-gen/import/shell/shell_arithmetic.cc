@@ -22,7 +22,7 @@ class Expression {
  private:
   using Number = std::optional<int64_t>;
 
-  // Returns the next character but blanks; '\0' at the end.
+  // Skips blanks and returns the next character; '\0' at the end.
   char Next() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n')) {
       ++at_;

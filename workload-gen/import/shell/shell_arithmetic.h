@@ -10,7 +10,7 @@
 
 namespace drydock {
 
-// Returns nothing if `text` is another expression, a name has no value, or a result exceeds 63
+// Returns nothing if `expression` has another form, a name has no value, or a result exceeds 63
 // bits. `value_of` returns the value of a name (also written $NAME or ${NAME}).
 std::optional<int64_t> EvaluateArithmetic(
     const std::string& expression,

@@ -23,7 +23,7 @@ TEST(ShellArithmetic, ComparisonsChoose) {
   EXPECT_EQ(Evaluate("(NODES >= 4) + (NODES != 4) + (NODES < 4)"), 1);
 }
 
-TEST(ShellArithmetic, WhatHasNoValue) {
+TEST(ShellArithmetic, RejectsInvalidExpressions) {
   for (const char* expression : {"",
                                  "8*",
                                  "GPUS",

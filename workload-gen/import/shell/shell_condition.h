@@ -1,4 +1,5 @@
-// Evaluates the conditions [ ... ] and [[ ... ]] of a shell as far as the text of a script tells.
+// Evaluates the conditions [ ... ] and [[ ... ]] of a shell as far as the text of a script
+// determines them.
 #ifndef DRYDOCK_WORKLOAD_GEN_IMPORT_SHELL_SHELL_CONDITION_H_
 #define DRYDOCK_WORKLOAD_GEN_IMPORT_SHELL_SHELL_CONDITION_H_
 

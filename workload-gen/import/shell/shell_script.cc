@@ -10,7 +10,7 @@ namespace drydock {
 namespace {
 
 constexpr int kMaxNesting = 8;       // of sh -c "..."
-constexpr size_t kMaxBlocks = 1000;  // inside one another
+constexpr size_t kMaxBlocks = 1000;  // nested
 
 const std::set<std::string> kLoops = {"for", "while", "until", "case", "select"};
 const std::set<std::string> kJoining = {"do", "{", "}", "time"};
@@ -39,7 +39,7 @@ void ShellScript::RunNested(const ShellText& text, int depth) {
   while (!cursor.Done() && !variables_.exhausted()) Statement(&cursor, depth);
 }
 
-// Whether the current command runs, by all enclosing blocks and its list.
+// Returns whether the current command runs, according to all enclosing blocks and its list.
 ShellTruth ShellScript::Runs() const {
   ShellTruth runs = list_runs_;
   for (const Block& block : blocks_) runs = And(runs, block.runs);
@@ -79,7 +79,7 @@ void ShellScript::Statement(Cursor* c, int depth) {
   Execute(words, depth);
 }
 
-// ; & | && || and line breaks: what they mean to the next command.
+// Handles ; & | && || and line breaks, which determine whether the next command runs.
 void ShellScript::TakeOperator(Cursor* c) {
   const char first = c->Peek();
   const bool twice = c->Peek(1) == first;
@@ -89,7 +89,7 @@ void ShellScript::TakeOperator(Cursor* c) {
     return;
   }
   ++c->at;
-  if (first == '|') return;  // the next of a pipeline runs if this one does
+  if (first == '|') return;  // the next command of a pipeline runs if this command runs
   list_ = list_runs_ = ShellTruth::kTrue;
   if (first != '\n') return;
   // The text of here-documents that begin in this line has no commands.
@@ -206,7 +206,7 @@ bool ShellScript::TakeKeyword(const std::string& word) {
   return true;
 }
 
-// A branch runs if its condition holds and no earlier one did.
+// A branch runs if its condition holds and no earlier condition held.
 void ShellScript::BeginBranch() {
   if (blocks_.empty() || !blocks_.back().is_if) return;
   Block& block = blocks_.back();
@@ -237,8 +237,8 @@ void ShellScript::Execute(const Words& words, int depth) {
   on_command_(words);
 }
 
-// The result of the command: that of a condition, or success. As a condition itself, another
-// command is kUnknown.
+// Sets the result of the command: that of a condition, or success. In the place of a condition, the
+// result of any other command is kUnknown.
 void ShellScript::Finish(const Words& words) {
   const bool condition = !blocks_.empty() && blocks_.back().in_condition;
   ShellTruth value = condition ? ShellTruth::kUnknown : ShellTruth::kTrue;

@@ -65,7 +65,7 @@ class ShellScript {
   const std::function<void(const Words&)> on_command_;
   std::vector<Block> blocks_;
   bool negated_ = false;                      // by "!" before the command
-  ShellTruth list_ = ShellTruth::kTrue;       // what the commands before && or || came to
+  ShellTruth list_ = ShellTruth::kTrue;       // the result of the commands before && or ||
   ShellTruth list_runs_ = ShellTruth::kTrue;  // the next command of the list
   std::vector<std::string> assigned_;
 };

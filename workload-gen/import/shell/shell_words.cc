@@ -172,7 +172,7 @@ void ShellWordReader::AddUnknown(const std::string& what, const ShellChar& at) {
   for (const ShellChar& c : variables_.Unknown(what, at)) Add(c);
 }
 
-// `each`: each value is a field of its own, even inside quotes.
+// `each`: each value is a separate field, even inside quotes.
 void ShellWordReader::AddValues(const std::vector<ShellText>& values, bool quoted, bool each) {
   bool first = true;
   for (const ShellText& value : values) {

@@ -91,7 +91,7 @@ class ShellWordReader {
   bool split_ = true;
   std::vector<ShellText> fields_;
   ShellText current_;
-  bool open_ = false;  // current_ is a field, be it empty
+  bool open_ = false;  // current_ is a field, even if it is empty
 };
 
 bool IsShellOperator(char c);  // one of ;&|()<> and line breaks, which end a word

@@ -11,7 +11,7 @@ void ImportNotes::Append(const ImportNotes& other) {
     to->insert(to->end(), from.begin(), from.end());
   };
   append(other.ignored, &ignored);
-  append(other.unmodelled, &unmodelled);
+  append(other.unmodeled, &unmodeled);
   append(other.unknown, &unknown);
   append(other.remarks, &remarks);
 }
@@ -24,7 +24,7 @@ std::vector<std::string> ImportNotes::Lines(const std::string& file_name) const 
     }
   };
   list("unknown and ignored", unknown);
-  list("not modelled", unmodelled);
+  list("not modeled", unmodeled);
   list("ignored, no effect", ignored);
   for (const std::string& remark : remarks) lines.push_back(file_name + ": " + remark);
   return lines;

@@ -1,4 +1,4 @@
-// What an importer found in another tool's file and could not express in model.yaml.
+// Settings of another tool's file that model.yaml cannot express.
 #ifndef DRYDOCK_WORKLOAD_GEN_IMPORT_TREE_IMPORT_NOTES_H_
 #define DRYDOCK_WORKLOAD_GEN_IMPORT_TREE_IMPORT_NOTES_H_
 
@@ -8,8 +8,8 @@
 namespace drydock {
 
 struct ImportNotes {
-  std::vector<std::string> ignored;     // known; no effect on what the GPUs do
-  std::vector<std::string> unmodelled;  // known; a small effect: "--x (what it changes)"
+  std::vector<std::string> ignored;    // known; no effect on what the GPUs do
+  std::vector<std::string> unmodeled;  // known; a small effect: "--x (what it changes)"
   std::vector<std::string> unknown;
   std::vector<std::string> remarks;  // whole sentences
 

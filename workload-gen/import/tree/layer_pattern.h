@@ -1,4 +1,4 @@
-// Which layers a Megatron pattern picks: "([0]*3+[1]*58)", or a number.
+// The layers that a Megatron pattern selects: "([0]*3+[1]*58)", or a number.
 #ifndef DRYDOCK_WORKLOAD_GEN_IMPORT_TREE_LAYER_PATTERN_H_
 #define DRYDOCK_WORKLOAD_GEN_IMPORT_TREE_LAYER_PATTERN_H_
 

@@ -12,7 +12,7 @@ TEST(LayerPattern, Expands) {
   EXPECT_EQ(ExpandPattern("([1, 0]*2 + [1])*2", 100), (Layers{1, 0, 1, 0, 1, 1, 0, 1, 0, 1}));
 }
 
-TEST(LayerPattern, RefusesWhatIsNoPattern) {
+TEST(LayerPattern, RejectsOtherExpressions) {
   for (const char* text : {"", "[0]*", "[2]", "[]", "[0]+", "([0]", "[0]]", "3*[0]", "[0]*99999",
                            "[1]*10*10*10", "__import__('os')"}) {
     EXPECT_EQ(ExpandPattern(text, 100), std::nullopt) << text;

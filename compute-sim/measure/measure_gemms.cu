@@ -1,4 +1,4 @@
-// Products by the first choice of cuBLASLt's heuristics, as frameworks run them. The products of a
+// GEMMs by the first choice of cuBLASLt's heuristics, as frameworks run them. The GEMMs of a
 // group, one for each expert, run in several streams, as in Transformer Engine's grouped linear
 // layers.
 #include <vector>
@@ -15,14 +15,14 @@ struct Operands {
   void *a, *b, *c, *workspace;
 };
 
-// One product in the column-major terms of cuBLASLt: C^T[n,m] = B^T A^T.
-class Product {
+// One GEMM in the column-major terms of cuBLASLt: C^T[n,m] = B^T A^T.
+class CublasLtGemm {
  public:
-  Product(cublasLtHandle_t handle, DataType type, bool accumulate)
+  CublasLtGemm(cublasLtHandle_t handle, DataType type, bool accumulate)
       : handle_(handle), type_(type), accumulate_(accumulate) {}
-  Product(const Product&) = delete;
-  Product& operator=(const Product&) = delete;
-  ~Product() {
+  CublasLtGemm(const CublasLtGemm&) = delete;
+  CublasLtGemm& operator=(const CublasLtGemm&) = delete;
+  ~CublasLtGemm() {
     for (cublasLtMatrixLayout_t layout : {a_, b_, c_}) {
       if (layout != nullptr) cublasLtMatrixLayoutDestroy(layout);
     }
@@ -32,7 +32,7 @@ class Product {
   bool Prepare(int64_t batch, int64_t m, int64_t n, int64_t k, std::string* error) {
     batch_ = batch;
     if (Describe(m, n, k) && Choose()) return true;
-    *error = "cuBLASLt has no kernel for it";
+    *error = "cuBLASLt has no kernel for this GEMM";
     return false;
   }
 
@@ -108,16 +108,16 @@ class Product {
   cublasLtMatmulAlgo_t algorithm_ = {};
 };
 
-// `count` products with the same extents and operands of their own.
-class ProductOperands {
+// `count` GEMMs with the same extents and separate operands.
+class GemmOperands {
  public:
-  bool Prepare(const Product& product, int64_t count, int64_t m, int64_t n, int64_t k,
+  bool Prepare(const CublasLtGemm& gemm, int64_t count, int64_t m, int64_t n, int64_t k,
                int workspaces) {
     const auto bytes = [](int64_t x, int64_t y, size_t element) {
       return static_cast<size_t>(x * y) * element;
     };
-    each_ = {bytes(m, k, product.in_bytes()), bytes(n, k, product.in_bytes()),
-             bytes(m, n, product.out_bytes())};
+    each_ = {bytes(m, k, gemm.in_bytes()), bytes(n, k, gemm.in_bytes()),
+             bytes(m, n, gemm.out_bytes())};
     for (int i = 0; i < 3; ++i) {
       if (!data_[i].Allocate(static_cast<size_t>(count) * each_[i])) return false;
     }
@@ -137,33 +137,33 @@ class ProductOperands {
   Buffer data_[3], workspace_;
 };
 
-class SingleProduct : public Launchable {
+class SingleGemmLaunch : public Launchable {
  public:
-  SingleProduct(cublasLtHandle_t handle, const Kernel& kernel)
-      : product_(handle, kernel.type, kernel.kind == KernelKind::kGemmAccumulate) {}
+  SingleGemmLaunch(cublasLtHandle_t handle, const Kernel& kernel)
+      : gemm_(handle, kernel.type, kernel.kind == KernelKind::kGemmAccumulate) {}
 
   bool Prepare(const Kernel& kernel, std::string* error) {
     const auto* d = kernel.dims.data();
     const int64_t batch = kernel.kind == KernelKind::kBatchedGemm ? *d++ : 1;
-    if (!product_.Prepare(batch, d[0], d[1], d[2], error)) return false;
+    if (!gemm_.Prepare(batch, d[0], d[1], d[2], error)) return false;
     *error = kNoMemory;
-    return operands_.Prepare(product_, batch, d[0], d[1], d[2], /*workspaces=*/1);
+    return operands_.Prepare(gemm_, batch, d[0], d[1], d[2], /*workspaces=*/1);
   }
-  bool Launch() override { return product_.Launch(operands_.At(0, 0), nullptr); }
+  bool Launch() override { return gemm_.Launch(operands_.At(0, 0), nullptr); }
 
  private:
-  Product product_;
-  ProductOperands operands_;
+  CublasLtGemm gemm_;
+  GemmOperands operands_;
 };
 
-// The launches are recorded once and replayed, so that the time is that of the GPU, not of the
-// calls.
-class GroupedProduct : public Launchable {
+// The launches are recorded once and replayed, so that the time contains the work of the GPU only,
+// not the host's calls.
+class GroupedGemmLaunch : public Launchable {
  public:
-  GroupedProduct(cublasLtHandle_t handle, const Kernel& kernel)
-      : product_(handle, kernel.type, kernel.kind == KernelKind::kGroupedGemmAccumulate),
+  GroupedGemmLaunch(cublasLtHandle_t handle, const Kernel& kernel)
+      : gemm_(handle, kernel.type, kernel.kind == KernelKind::kGroupedGemmAccumulate),
         groups_(kernel.dims[0]) {}
-  ~GroupedProduct() override {
+  ~GroupedGemmLaunch() override {
     if (replay_ != nullptr) cudaGraphExecDestroy(replay_);
     if (begun_ != nullptr) cudaEventDestroy(begun_);
     for (int i = 0; i < kStreams; ++i) {
@@ -174,10 +174,10 @@ class GroupedProduct : public Launchable {
 
   bool Prepare(const Kernel& kernel, std::string* error) {
     const auto& d = kernel.dims;
-    if (!product_.Prepare(1, d[1], d[2], d[3], error)) return false;
+    if (!gemm_.Prepare(1, d[1], d[2], d[3], error)) return false;
     *error = kNoMemory;
-    if (!operands_.Prepare(product_, groups_, d[1], d[2], d[3], kStreams)) return false;
-    *error = "the products of a group cannot be recorded";
+    if (!operands_.Prepare(gemm_, groups_, d[1], d[2], d[3], kStreams)) return false;
+    *error = "the GEMMs of a group cannot be recorded";
     return MakeStreams() && Record();
   }
   bool Launch() override { return cudaGraphLaunch(replay_, nullptr) == cudaSuccess; }
@@ -190,7 +190,7 @@ class GroupedProduct : public Launchable {
            cudaStreamCreateWithFlags(&streams_[i], cudaStreamNonBlocking) == cudaSuccess;
     }
     // The first launch loads modules, which is not possible during a recording.
-    return ok && product_.Launch(operands_.At(0, 0), streams_[0]) &&
+    return ok && gemm_.Launch(operands_.At(0, 0), streams_[0]) &&
            cudaStreamSynchronize(streams_[0]) == cudaSuccess;
   }
 
@@ -213,7 +213,7 @@ class GroupedProduct : public Launchable {
     }
     for (int64_t group = 0; group < groups_ && ok; ++group) {
       const int stream = static_cast<int>(group % kStreams);
-      ok = product_.Launch(operands_.At(group, stream), streams_[stream]);
+      ok = gemm_.Launch(operands_.At(group, stream), streams_[stream]);
     }
     for (int i = 1; i < kStreams; ++i) {
       ok = ok && cudaEventRecord(done_[i], streams_[i]) == cudaSuccess &&
@@ -222,8 +222,8 @@ class GroupedProduct : public Launchable {
     return ok;
   }
 
-  Product product_;
-  ProductOperands operands_;
+  CublasLtGemm gemm_;
+  GemmOperands operands_;
   const int64_t groups_;
   cudaStream_t streams_[kStreams] = {};
   cudaEvent_t begun_ = nullptr, done_[kStreams] = {};
@@ -233,19 +233,19 @@ class GroupedProduct : public Launchable {
 template <class Kind>
 std::unique_ptr<Launchable> Make(cublasLtHandle_t handle, const Kernel& kernel,
                                  std::string* error) {
-  auto product = std::make_unique<Kind>(handle, kernel);
-  if (!product->Prepare(kernel, error)) return nullptr;
-  return product;
+  auto gemm = std::make_unique<Kind>(handle, kernel);
+  if (!gemm->Prepare(kernel, error)) return nullptr;
+  return gemm;
 }
 
 }  // namespace
 
-std::unique_ptr<Launchable> MakeProduct(cublasLtHandle_t handle, const Kernel& kernel,
-                                        std::string* error) {
+std::unique_ptr<Launchable> MakeGemm(cublasLtHandle_t handle, const Kernel& kernel,
+                                     std::string* error) {
   const bool grouped =
       kernel.kind == KernelKind::kGroupedGemm || kernel.kind == KernelKind::kGroupedGemmAccumulate;
-  return grouped ? Make<GroupedProduct>(handle, kernel, error)
-                 : Make<SingleProduct>(handle, kernel, error);
+  return grouped ? Make<GroupedGemmLaunch>(handle, kernel, error)
+                 : Make<SingleGemmLaunch>(handle, kernel, error);
 }
 
 }  // namespace drydock
