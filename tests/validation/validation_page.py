@@ -14,7 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
 
 import figures  # noqa: E402
 
-LISTED = 40  # rows of a source that the page lists at once; of a longer source it lists the worst first
+LISTED = 40  # the page lists this many rows of a source; of a longer source it lists the worst first
 WORST = 8
 LARGE_MEAN, LARGE_WORST = 8, 12  # per cent; a source with larger errors says what the model lacks
 # Name, rows, largest mean error in per cent, largest error of a row.
@@ -24,16 +24,23 @@ TARGETS = [
     ("vTrain, one node", lambda record: record.source == "vtrain-single-node", 8, None),
     ("vTrain, many nodes", lambda record: record.source == "vtrain-multi-node", 12, None),
 ]
-INTRODUCTION = """What Drydock predicts, against what others measured and published. One model makes all predictions: no row has a setting of its
-own beyond what its source states. `./run_validation.sh` writes this page. The packet network has a page of its own,
-[network-validation.md](network-validation.md)."""
-TIERS = """In tier A the source states everything that decides the time. In tier B a rule fills in something that decides the
-time, such as the micro-batch; the mean of tier A leaves these rows out. Tier C has a target of its own, and both means leave its
-rows out: vTrain's own simulator has errors of 8.37 % on one node and 14.73 % on many."""
-COLLECTIVES = """Times of single calls, mostly of nccl-tests, against `collective-perf` over the analytical network. The sources stand in
-`tests/validation/collective_tables.csv`. The targets for the three classes of sizes are 10, 12 and 6 %."""
-KERNELS = """Each line compares the half of a table of measurements that no parameter was fitted to. [compute.md](compute.md) explains
-the models behind them."""
+INTRODUCTION = """Drydock's predictions against published measurements. One model makes all predictions: no row has a setting beyond what its
+source states. `./run_validation.sh` writes this page. [The packet network under congestion](network-validation.md) has a
+separate page."""
+TIERS = """In tier A the source states everything that decides the time. In tier B a rule supplies a value that decides the
+time, such as the micro-batch. Tier C has separate targets, because vTrain's own simulator has errors of 8.37 % on one node and
+14.73 % on many; the means of tiers A and B leave its rows out. Tier D has no target yet."""
+GROUPS = """All rows by hardware, kind of model and size. Small CI: the small models of Megatron-LM's own tests, which the launching
+host decides. Hybrid: layers of state-space models among others. Memory is the peak that PyTorch allocates."""
+NEEDS = """These rows are recorded and not predicted: their runs use something that the product does not express yet. A row with
+several such features counts in each line."""
+RIVALS = """The same rows as another simulator predicts them."""
+HARDWARE = ["V100", "A100", "L40S", "H100", "H100-SXM-96G-500W", "H800", "H20", "H200", "B200", "GB200", "B300", "GB300"]
+SIZES = [("1 to 8", 8), ("9 to 64", 64), ("65 to 512", 512), ("513 to 4096", 4096), ("above 4096", 1 << 40)]
+COLLECTIVES = """Predictions of `collective-perf` over the analytical network against published times of single calls, mostly of nccl-tests.
+`tests/validation/collective_tables.csv` lists the sources. The targets for the three classes of sizes are 10, 12 and 6 %."""
+KERNELS = """Each line compares the half of a table of measurements that no parameter was fitted to. [Compute times](compute.md) explains
+the models."""
 
 
 def wrapped(text, **how):
@@ -45,13 +52,13 @@ def percent(value):
 
 
 def settings(record):
-    return ", ".join(setting.split(".")[-1].replace("=", " ") for setting in record.settings)
+    return ", ".join(setting.replace("=", " ") for setting in training.last_names(record.settings))
 
 
 def is_large(of):
-    """Returns whether the source's errors are so large that the page has to explain them."""
+    """Returns whether the source's errors are so large that the page has to explain them. Rows of tier D have no limit yet."""
     good = training.predicted(of)
-    return bool(good) and (abs(training.worst(of).error) > LARGE_WORST or
+    return bool(good) and any(record.tier != "D" for record in of) and (abs(training.worst(of).error) > LARGE_WORST or
                            (len(good) == len(of) and training.mean_error(of) > LARGE_MEAN))
 
 
@@ -71,6 +78,55 @@ def summary_rows(groups):
         bias = sum(record.error for record in good) / len(good)
         yield (name, tiers, how_many(of), f"{training.mean_error(of):.1f} %", percent(bias),
                percent(training.worst(of).error))
+
+
+def three(errors):
+    """Mean, bias and worst as cells."""
+    if not errors:
+        return "", "", ""
+    return (f"{sum(map(abs, errors)) / len(errors):.1f} %", percent(sum(errors) / len(errors)), percent(max(errors, key=abs)))
+
+
+def group_of(record):
+    """The order and the names of the row's group."""
+    name, gpus = training.hardware(record), training.count_gpus(record)
+    size = next(number for number, (_, most) in enumerate(SIZES) if gpus <= most)
+    order = HARDWARE.index(name.upper()) if name.upper() in HARDWARE else len(HARDWARE)
+    return (order, name, record.kind, size), (name, record.kind, SIZES[size][0])
+
+
+def group_rows(everything):
+    yield "hardware", "model", "GPUs", "rows", "mean error", "bias", "worst", "memory rows", "mean error", "bias", "worst"
+    groups = {}
+    for record in everything:
+        order, names = group_of(record)
+        groups.setdefault(order, (names, []))[1].append(record)
+    for _, (names, of) in sorted(groups.items()):
+        good = training.predicted(of)
+        memory = [record.memory_error for record in good if record.memory_error is not None]
+        yield (*names, how_many(of), *three([record.error for record in good]), str(len(memory) or ""), *three(memory))
+
+
+def need_rows(everything):
+    yield "feature", "rows", "rows that need nothing else"
+    waiting = [record for record in everything if record.needs]
+    features = {feature for record in waiting for feature in record.needs}
+    for feature in sorted(features, key=lambda name: (-sum(name in record.needs for record in waiting), name)):
+        yield (feature, str(sum(feature in record.needs for record in waiting)),
+               str(sum(record.needs == [feature] for record in waiting)))
+
+
+def rival_rows(found):
+    yield "source", "of", "rows", "mean error", "bias", "worst", "rival: mean error", "bias", "worst"
+    for source, of in found.items():
+        good = [record for record in training.predicted(of) if record.rival_seconds]
+        if good:
+            yield (training.head(source)["title"], "time", str(len(good)), *three([record.error for record in good]),
+                   *three([100 * (record.rival_seconds / record.seconds - 1) for record in good]))
+        good = [record for record in good if record.rival_gib and record.memory_error is not None]
+        if good:
+            yield (training.head(source)["title"], "memory", str(len(good)), *three([record.memory_error for record in good]),
+                   *three([100 * (record.rival_gib / record.memory_gib - 1) for record in good]))
 
 
 def verdict(of, mean, worst):
@@ -94,6 +150,8 @@ def target_rows(everything):
 
 
 def result(record):
+    if record.needs:
+        return "not yet", "needs " + ", ".join(record.needs)
     if record.left_out:
         return "not run", record.left_out
     if record.failure:
@@ -101,11 +159,23 @@ def result(record):
     return f"{record.predicted:.4g} s", percent(record.error)
 
 
+def memory_cells(record):
+    """The published and the predicted peak with its error."""
+    if not record.memory_gib:
+        return "", ""
+    if record.memory_error is None:
+        return f"{record.memory_gib:.4g} GiB", ""
+    return f"{record.memory_gib:.4g} GiB", f"{record.predicted_gib:.4g} GiB ({percent(record.memory_error)})"
+
+
 def row_rows(of):
-    yield "model", "tier", "settings", "published", "predicted", "error", "not stated"
+    with_memory, with_place = (any(getattr(record, key) for record in of) for key in ("memory_gib", "where"))
+    more = [("memory", "predicted")] * with_memory + [("where",)] * with_place
+    yield "model", "tier", "settings", "published", "predicted", "error", "not stated", *(name for names in more for name in names)
     for record in of:
         yield (record.model.stem, record.tier, settings(record), f"{record.seconds:.4g} s", *result(record),
-               ", ".join(record.assumed))
+               ", ".join(record.assumed), *(memory_cells(record) if with_memory else ()),
+               *([record.where] if with_place else []))
 
 
 def table_of(rows):
@@ -121,13 +191,17 @@ def kernel_figures(printed):
 
 
 def figures_of(found, network, points, printed):
-    """The figures of the page: `found` has records by source, `points` is what run_collectives.py wrote, `printed` what
-    run_kernels.py said."""
+    """The figures of the page: `found` has records by source, `points` is the output file of run_collectives.py, `printed` the
+    output of run_kernels.py."""
     everything = [record for of in found.values() for record in of]
     made = {"network": network, "rows": str(len(everything)),
             "left_out": str(sum(bool(record.left_out) for record in everything)),
             "targets": table_of(target_rows(everything)),
-            "by_source": table_of(summary_rows([(training.head(source)["title"], of) for source, of in found.items()]))}
+            "waiting": str(sum(bool(record.needs) for record in everything)),
+            "refused": str(sum(bool(record.failure) for record in everything)),
+            "by_source": table_of(summary_rows([(training.head(source)["title"], of) for source, of in found.items()])),
+            "by_group": table_of(group_rows(everything)), "needs": table_of(need_rows(everything)),
+            "rivals": table_of(rival_rows(found))}
     made |= {f"mean.{name.replace(',', '').replace(' ', '_')}": mean
              for name, _, mean, *_ in made["targets"]["rows"]}
     if points:
@@ -164,6 +238,19 @@ def source_section(source, table):
             + listing(table, head.get("selection", "all")) + "\n")
 
 
+def group_sections(made):
+    """Rows by group, the rows that another simulator predicts, and what rows wait for; nothing for a data file without them."""
+    if "by_group" not in made:
+        return ""
+    said = "### By hardware, model and size\n\n" + wrapped(GROUPS) + "\n" + markdown(made["by_group"]) + "\n"
+    if made["rivals"]["rows"]:
+        said += "### Beside other simulators\n\n" + wrapped(RIVALS) + "\n" + markdown(made["rivals"]) + "\n"
+    if made["needs"]["rows"]:
+        said += ("### Rows that wait for features\n\n" + wrapped(f"{made['waiting']} of {made['rows']} rows. {NEEDS}") + "\n"
+                 + markdown(made["needs"]) + "\n")
+    return said + "### Predicted against published\n\n"
+
+
 def training_section(made):
     rules = "".join(wrapped(f"{name}: {rule}.", initial_indent="- ", subsequent_indent="  ")
                     for name, (rule, _) in training.RULES.items())
@@ -173,9 +260,9 @@ def training_section(made):
                        "them.") + "\n"
     sources = [key.removeprefix("rows.") for key in made if key.startswith("rows.")]
     return ("## Training runs\n\n" + wrapped(f"Iteration times over the network `{made['network']}`. {TIERS}") + "\n" + said
-            + markdown(made["targets"]) + "\n" + markdown(made["by_source"]) + "\n"
-            "![predicted against published](../figures/validation-training.svg)\n\n"
-            "A rule fills in what a source does not state. The rules are the same for all sources:\n\n" + rules + "\n"
+            + markdown(made["targets"]) + "\n" + markdown(made["by_source"]) + "\n" + group_sections(made)
+            + "![predicted against published](../figures/validation-training.svg)\n\n"
+            "A rule supplies the values that a source does not state. The rules are the same for all sources:\n\n" + rules + "\n"
             + "".join(source_section(source, made[f"rows.{source}"]) for source in sources))
 
 
