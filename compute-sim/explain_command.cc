@@ -1,6 +1,7 @@
 // compute-sim explain: the tree of submodules, kernels and times, of a run or of a list of
 // submodules on given GPUs. Writes nothing.
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "compute-sim/commands.h"

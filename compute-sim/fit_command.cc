@@ -1,5 +1,6 @@
 // compute-sim fit: fits the parameters of a GPU to measured rows and states their errors.
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "compute-sim/commands.h"

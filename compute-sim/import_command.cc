@@ -1,5 +1,6 @@
 // compute-sim import: kernel times of other tools as a profile.
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 #include "compute-sim/model_options.h"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>

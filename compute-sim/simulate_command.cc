@@ -1,4 +1,5 @@
 // compute-sim RUN: reads 1-workload/, writes 3-times.pb.
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "compute-sim/commands.h"

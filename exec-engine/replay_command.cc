@@ -1,4 +1,5 @@
 // exec-engine RUN: reads 1-workload/, 2-flows.pb and 3-times.pb, writes 4-timeline.pb.
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>

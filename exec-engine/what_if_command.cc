@@ -1,5 +1,6 @@
 // exec-engine what-if: how the iteration time changes if one input is faster.
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <unistd.h>
 

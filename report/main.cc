@@ -1,4 +1,5 @@
 // report: how fast a run is and where its time goes.
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "core/base/cli.h"

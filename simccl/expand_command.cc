@@ -1,4 +1,5 @@
 // simccl expand: lists the flows of one call, or of the plans of a run.
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>

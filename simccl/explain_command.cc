@@ -1,4 +1,5 @@
 // simccl explain: says what NCCL picks for one call, and why.
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <memory>

@@ -1,4 +1,5 @@
 // simccl RUN: reads 1-workload/, writes 2-flows.pb.
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <unistd.h>
 

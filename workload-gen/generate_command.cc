@@ -1,6 +1,7 @@
 // workload-gen model.yaml cluster.topo -o RUN: writes what every rank does as RUN/1-workload/.
 #include "workload-gen/generate_command.h"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>

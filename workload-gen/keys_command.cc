@@ -1,5 +1,6 @@
 #include "workload-gen/keys_command.h"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <string>

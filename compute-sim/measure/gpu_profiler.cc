@@ -1,5 +1,6 @@
 // gpu-profiler: measures the kernels of submodules on a GPU of this machine and writes a profile.
 // It writes each row as soon as the row is measured; a later run continues a run that ended early.
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <unistd.h>
 

@@ -1,5 +1,6 @@
 #include "core/base/cli.h"
 
+#include <CLI/CLI.hpp>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>

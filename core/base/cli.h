@@ -7,7 +7,6 @@
 #ifndef DRYDOCK_CORE_BASE_CLI_H_
 #define DRYDOCK_CORE_BASE_CLI_H_
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
 #include <string>
@@ -15,6 +14,11 @@
 #include <vector>
 
 #include "core/base/result.h"
+
+// Only a file that declares options needs the whole of CLI11.
+namespace CLI {
+class App;
+}
 
 namespace drydock {
 

@@ -1,5 +1,6 @@
 #include "exec-engine/collective-perf/collective_perf_options.h"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <utility>

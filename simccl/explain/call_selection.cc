@@ -1,5 +1,6 @@
 #include "simccl/explain/call_selection.h"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <utility>

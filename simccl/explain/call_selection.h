@@ -3,12 +3,15 @@
 #ifndef DRYDOCK_SIMCCL_EXPLAIN_CALL_SELECTION_H_
 #define DRYDOCK_SIMCCL_EXPLAIN_CALL_SELECTION_H_
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 #include "core/base/result.h"
 #include "core/model/workload.h"
+
+namespace CLI {
+class App;
+}
 
 namespace drydock {
 

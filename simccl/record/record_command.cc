@@ -3,6 +3,7 @@
 // only parses flags; the library does the work.
 #include "simccl/record/record_command.h"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <unistd.h>
 

@@ -1,4 +1,5 @@
 // workload-gen check: proves that a workload can run.
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "core/schema/artefacts/artefacts.h"

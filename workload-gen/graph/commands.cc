@@ -1,5 +1,6 @@
 #include "workload-gen/graph/commands.h"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "core/base/files.h"

@@ -1,4 +1,5 @@
 // workload-gen explode and merge: turn a workload into one Chakra trace per rank, and back.
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "core/base/files.h"

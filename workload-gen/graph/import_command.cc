@@ -1,4 +1,5 @@
 // workload-gen import: turns a workload of another tool into a run directory.
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // workload-gen dump, dot, graphml, stats, diff: show a workload as text.
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "core/schema/artefacts/artefacts.h"
