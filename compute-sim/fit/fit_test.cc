@@ -306,7 +306,7 @@ TEST(KernelsText, ReadsBackAndLeavesOtherSectionsAlone) {
   EXPECT_EQ(KernelsText(again, "first line\nsecond line"), section);
   EXPECT_EQ(text.find("kernels:\n"), text.rfind("kernels:\n"));
   EXPECT_TRUE(ParseGpuFile(text, "f")->has_collective_costs);
-  const std::string without = ShippedGpu("h200-sxm-141g").file_text;
+  const std::string without = ShippedGpu("b300-sxm-288g").file_text;
   EXPECT_TRUE(ReadKernelParameters(WithKernels(without, section), "f", &present).ok());
   EXPECT_TRUE(present);
 }

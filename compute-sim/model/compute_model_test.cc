@@ -317,7 +317,8 @@ TEST(ShippedGpus, EveryShippedGpuHasTimes) {
     const Kernel kernel = Gemm(DataType::kFp16, 8192, 8192, 8192);
     const double rate = kernel.flops / stack.Predict(kernel)->time.seconds();
     const double share = rate / gpu.spec.dense_rate[2].flops_per_second();
-    EXPECT_GT(share, 0.6) << name;
+    // At its power limit, a B200 keeps 0.56 of its dense rate.
+    EXPECT_GT(share, 0.5) << name;
     EXPECT_LT(share, 0.95) << name;
   }
 }

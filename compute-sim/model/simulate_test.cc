@@ -31,15 +31,15 @@ TEST(Simulate, FallbacksAreCounted) {
   options.profiles = {SharedProfile(
       "# gpu: a100-sxm-80g\n# provenance: a\n# method: b\n# date: c\nkernel,dtype,m,n,k,time\n"
       "gemm,bf16,4096,8192,4096,1 ms\n")};
-  const KernelTimes times = *Simulate(WorkloadOn({"a100-sxm-80g", "h200-sxm-141g"}), options);
+  const KernelTimes times = *Simulate(WorkloadOn({"a100-sxm-80g", "b300-sxm-288g"}), options);
   ASSERT_EQ(times.gpus.size(), 2u);
   EXPECT_EQ(times.source_count[0], 1);  // the forward GEMM on the A100
   EXPECT_EQ(times.source_count[1], 1);  // its weight gradient there
-  EXPECT_EQ(times.source_count[2], 2);  // both on the H200
+  EXPECT_EQ(times.source_count[2], 2);  // both on the B300
   EXPECT_EQ(
       Summary(times),
       "4 kernels: 1 profile, 1 model, 2 scaled; 1 as measured; 1 too far from any row, from x2.00; "
-      "scaled times +- 9.8 %");
+      "scaled times +- 9.0 %");
   EXPECT_EQ(times.gpus[0].submodules[0].kernels[0].time, Time::Us(1000));
 }
 
@@ -123,25 +123,25 @@ TEST(Simulate, RefusesRowsThatNoGpuCanReach) {
 }
 
 TEST(Simulate, RefusesAReferenceWithoutAFile) {
-  Workload w = WorkloadOn({"h200-sxm-141g"});
+  Workload w = WorkloadOn({"b300-sxm-288g"});
   w.topology.gpus[0].reference_text.clear();
   EXPECT_EQ(Simulate(w, Options()).error().message(),
-            "the GPU 'h200-sxm-141g' refers to 'h100-sxm-80g', whose file was not found");
+            "the GPU 'b300-sxm-288g' refers to 'b200-sxm-180g', whose file was not found");
   w.topology.gpus[0].reference = "h800-sxm-80g";
   w.topology.gpus[0].reference_text = *ReadFile("configs/gpus/h800-sxm-80g.yaml");
   EXPECT_EQ(Simulate(w, Options()).error().message(),
-            "the GPU 'h200-sxm-141g' refers to 'h800-sxm-80g', which has no 'kernels:' section");
+            "the GPU 'b300-sxm-288g' refers to 'h800-sxm-80g', which has no 'kernels:' section");
 }
 
 TEST(Simulate, RefusesAGpuWithoutKernelTimes) {
-  Workload w = WorkloadOn({"h200-sxm-141g"});
+  Workload w = WorkloadOn({"b300-sxm-288g"});
   w.topology.gpus[0].reference.clear();
   const auto times = Simulate(w, Options());
   ASSERT_FALSE(times.ok());
   EXPECT_EQ(
       times.error().ToString(),
-      "configs/gpus/h200-sxm-141g.yaml: error: there are no kernel times for the GPU "
-      "'h200-sxm-141g': its file has neither 'kernels:' nor 'reference:', and no profile of it "
+      "configs/gpus/b300-sxm-288g.yaml: error: there are no kernel times for the GPU "
+      "'b300-sxm-288g': its file has neither 'kernels:' nor 'reference:', and no profile of it "
       "was given (--gpu-profile)");
 }
 

@@ -56,7 +56,7 @@ TEST(StatedTime, RefusesAnUnknownRateAndAnHour) {
 
 TEST(StatedTime, SimulateAsksNoModel) {
   Workload w;
-  w.topology.gpus = {ShippedGpu("h200-sxm-141g")};
+  w.topology.gpus = {ShippedGpu("h800-sxm-80g")};
   w.topology.gpus[0].reference.clear();  // no model has kernel times for it
   w.submodules = {Fixed(Time::Us(3)), Counted(989e9, 0)};
   const Result<KernelTimes> times =

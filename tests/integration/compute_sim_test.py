@@ -184,14 +184,13 @@ class ComputeSim(unittest.TestCase):
                          r" 1.011 ms +gemm +8192x6144x768 fp16 +tensor cores profile  p.csv:6, slowest of 8 x1.011\n")
 
     def test_a_gpu_without_kernels_is_scaled_from_its_reference(self):
-        generate(self.folder / "h200", "--set", "hosts.dgx-h100.gpu=h200-sxm-141g", model="llama-3-8b",
-                 cluster="dgx-h100-1")
-        status, explained, stderr = self.run_tool("h200", "--explain", "--no-shipped-profiles")
+        generate(self.folder / "b300", "--set", "cluster.hosts=1", model="llama-3-8b", cluster="dgx-b300-8")
+        status, explained, stderr = self.run_tool("b300", "--explain", "--no-shipped-profiles")
         self.assertEqual(status, 0, stderr)
         self.assertRegex(stderr, r": 0 profile, 0 model, [1-9]\d* scaled; scaled times \+- \d+\.\d %\n$")
-        self.assertRegex(explained, r" gemm .* tensor cores scaled   h100-sxm-80g, FLOPS x1.000, bandwidth x1.433, "
+        self.assertRegex(explained, r" gemm .* tensor cores scaled   b200-sxm-180g, FLOPS x1.000, bandwidth x1.006, "
                                     r"slowest of 8 x1.017, \+- \d+\.\d %\n")
-        self.assertRegex(explained, r" swiglu .* memory +scaled   h100-sxm-80g, bandwidth x1.433, \+- \d+\.\d %\n")
+        self.assertRegex(explained, r" swiglu .* memory +scaled   b200-sxm-180g, bandwidth x1.006, \+- \d+\.\d %\n")
 
     def test_models_can_be_listed_without_a_run(self):
         status, stdout, stderr = self.run_tool("--model-order", "help")

@@ -27,7 +27,7 @@ def gpu_file(line, folder):
     if "reference" not in line:
         return line["gpu"]
     text = (GPUS / f"{line['gpu']}.yaml").read_text()
-    text = text[:text.index("\nkernels:")]
+    text = text[:text.index("\nkernels:")].replace(f"\n  reference: {line['reference']}\n", "\n")
     if not line.get("shares"):
         text = re.sub(r"\n  matmul_share:.*", "", text)
     path = pathlib.Path(folder) / f"{line['gpu']}-as-new.yaml"
