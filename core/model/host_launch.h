@@ -29,9 +29,6 @@ struct HostLaunch {
 inline constexpr Time kMaxLaunchTime = Time::Us(1'000'000);
 inline constexpr int64_t kMaxQueued = 1'000'000'000;
 
-// Which work of a layout is in CUDA graphs.
-enum class GraphScope : uint8_t { kNone, kLayers, kFull };
-
 }  // namespace drydock
 
 #endif  // DRYDOCK_CORE_MODEL_HOST_LAUNCH_H_

@@ -161,16 +161,14 @@ def read_csv(path):
 
 
 def set_graphs(row, implementation, scope):
-    """Graphs of whole layers, or of a micro-batch through all layers of a chunk, are expressed."""
+    """Without a scope, graphs hold whole layers."""
     if not implementation or implementation == "none":
         return
-    scope = scope or []
+    scope = [scope] if isinstance(scope, str) else scope or []
     if implementation == "full_iteration" or "full_iteration" in scope:
-        row.need("whole-iteration CUDA graphs")
-    elif scope:
-        row.need("CUDA graphs of parts of a layer")
+        row.set(training={"cuda_graphs": "full_iteration"})
     else:
-        row.set(training={"cuda_graphs": "layers"})
+        row.set(training={"cuda_graphs": scope or "layers"})
 
 
 def set_bridge_recipe(row, recipe):
@@ -266,7 +264,7 @@ def import_dgxc(folder):
         if not old and given["gpu"] == "GB200" and row.model == "nemotron-4-340b":
             row.set(training={"cuda_graphs": "layers"})  # launch.sh: --cuda_graphs true on GB200
         if not old and given["gpu"] == "H100" and row.model == "llama-4-maverick":
-            row.need("CUDA graphs of parts of a layer")  # launch.sh: on with fp8, which leaves experts out
+            row.set(training={"cuda_graphs": ["attn", "mlp"]})  # launch.sh: on with fp8, which leaves experts out
         set_precision(row, given["precision"], True)
         if given["precision"] == "FP8":
             row.assume("fp8 parameters")
@@ -332,7 +330,7 @@ def import_mlperf(folder):
         if given["tp_comm_overlap"] in ("True", "1") and number(given["tp"]) > 1:
             row.set(overlap={"tensor": True})
         if given["full_cuda_graph"] in ("1", "True"):
-            row.need("whole-iteration CUDA graphs")
+            row.set(training={"cuda_graphs": "full_iteration"})
         row.assume("recipe")
         yield row
 

@@ -82,11 +82,12 @@ class Recipes(unittest.TestCase):
         import_truth.set_graphs(made, implementation, scope)
         return made.settings.get("training.cuda_graphs"), made.needs
 
-    def test_graphs_of_whole_layers_alone_are_expressed(self):
+    def test_graphs_have_the_scope_that_a_recipe_names(self):
         self.assertEqual(self.graphs("none", ["attn"]), (None, []))
         self.assertEqual(self.graphs("transformer_engine", []), ("layers", []))
-        self.assertEqual(self.graphs("transformer_engine", ["attn", "mamba"]), (None, ["CUDA graphs of parts of a layer"]))
-        self.assertEqual(self.graphs("local", "full_iteration"), (None, ["whole-iteration CUDA graphs"]))
+        self.assertEqual(self.graphs("transformer_engine", ["attn", "mamba"]), ("[attn,mamba]", []))
+        self.assertEqual(self.graphs("transformer_engine", "mlp"), ("[mlp]", []))
+        self.assertEqual(self.graphs("local", "full_iteration"), ("full_iteration", []))
 
     def test_arguments_become_words_but_for_places_of_files(self):
         words = import_truth.argument_words({"--bf16": True, "--load": "${CHECKPOINT}/x", "--lr": 0.1, "--sft": False,

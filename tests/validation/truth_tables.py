@@ -95,7 +95,6 @@ CI_NEEDS = [
     (r"--num-distributed-optimizer-instances (?!1$).*", "several instances of the distributed optimizer"),
     (r"--export-kd-cfg", "distillation"),
     (r"--model-provider|--img-h", "images"),
-    (r"--cuda-graph-modules", "CUDA graphs of parts of a layer"),
 ]
 
 # simu_tools/megatron_scripts/scripts/run_pretrain_llama3.sh and run_pretrain_deepseekv2.sh of SimuMax, and EXTRA_ARGS of
@@ -133,7 +132,8 @@ SIMUMAX_EXPERTS = {
 }
 
 # What single tables say beside a row, or the command below their table: a pattern of its words, keys of model.yaml, features.
-ZOO_GRAPHS = ["HybridEP", "CUDA graphs of parts of a layer"]
+ROUTER_GRAPHS = {"cuda_graphs": ["moe_router", "moe_preprocess"]}
+EXPERT_OVERLAP = {"overlap": {"expert": True, "delay_weight_gradients": True}}
 OTHER_RECIPES = [
     (r"dispatcher DeepEP", {"training": {"moe_dispatcher": "flex"}}, []),
     (r"dispatcher A2A", {"training": {"moe_dispatcher": "alltoall"}}, []),
@@ -142,12 +142,18 @@ OTHER_RECIPES = [
     (r"recompute norm, act, shared_expert",
      {"training": {"recompute": "selective", "recompute_modules": ["layernorm", "moe_act", "shared_experts"]}}, []),
     (r"HybridEP", {}, ["HybridEP"]),
-    (r"CUDA graphs moe_router", {}, ["CUDA graphs of parts of a layer"]),
-    (r"with(out)? EP overlap", {}, ZOO_GRAPHS),
+    (r"CUDA graphs moe_router", {"training": ROUTER_GRAPHS}, []),
+    (r"with(out)? EP overlap", {"training": ROUTER_GRAPHS}, ["HybridEP"]),  # the run above with one setting changed
+    (r"(SMs,|with) EP overlap", EXPERT_OVERLAP, []),
     # yanring/Megatron-MoE-ModelZoo @e8650517 best_practice/qwen3/readme.md, commands at lines 40, 68, 74, 80 and 103
     (r"Megatron-Core; H100; .*launch command",
      {"training": {"moe_dispatcher": "flex", "recompute": "selective", "recompute_modules": ["layernorm", "moe"]}}, []),
-    (r"Megatron-Core; GB.*launch command", {}, ZOO_GRAPHS),
+    (r"Megatron-Core; GB.*launch command", {}, ["HybridEP"]),
+    (r"Megatron-Core; GB.*sequence 4096; .*launch command",
+     {"training": {"cuda_graphs": ["attn", "moe_router", "moe_preprocess"]}}, []),
+    (r"long context|activation offloading",
+     {"training": {"recompute": "selective", "recompute_modules": ["moe_act", "layernorm"]}}, []),
+    (r"activation offloading|Megatron-Core; GB300", EXPERT_OVERLAP, []),
     (r"activation offloading", {}, ["activation offload"]),
     (r"Primus", {}, ["ROCm and RCCL"]),
 ]

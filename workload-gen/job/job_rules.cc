@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "workload-gen/job/graph_rules.h"
 #include "workload-gen/job/pipeline_layout.h"
 
 namespace drydock {
@@ -28,6 +29,7 @@ class JobRules {
     CheckInterleaving();
     if (!job_.parallel.layout.empty()) CheckLayout();
     CheckTensors();
+    CheckGraphs(job_, diagnostics_);
   }
 
  private:

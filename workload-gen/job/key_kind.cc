@@ -237,6 +237,80 @@ class ModulesKind final : public KeyKind {
   const Member<RecomputeModules> member_;
 };
 
+struct GraphScopeName {
+  const char* name;
+  GraphScope scope;
+};
+
+constexpr GraphScopeName kGraphScopes[] = {
+    {"none", GraphScope::kNone},
+    {"layers", GraphScope::kLayers},
+    {"full", GraphScope::kFull},
+    {"full_iteration", GraphScope::kIteration},
+};
+
+class GraphsKind final : public KeyKind {
+ public:
+  explicit GraphsKind(Member<GraphRules> member) : member_(member) {}
+
+  void Read(const std::string& key, bool required, const SectionInput& input,
+            TrainingJob* job) const override {
+    const YamlNode* node = input.reader->Take(key, required);
+    if (node == nullptr) return;
+    GraphRules& graphs = member_.of(*job);
+    graphs = {};
+    if (node->kind == YamlNode::Kind::kList && !node->items.empty()) {
+      for (const YamlNode& item : node->items) ReadPart(item, PartNames(), input, &graphs);
+      return;
+    }
+    for (const GraphScopeName& choice : kGraphScopes) {
+      if (node->kind == YamlNode::Kind::kScalar && node->scalar == choice.name) {
+        graphs.scope = choice.scope;
+        return;
+      }
+    }
+    ReadPart(*node, AllNames(), input, &graphs);
+  }
+  std::string Text(const TrainingJob& job) const override { return member_.in(job).Text(); }
+  std::string Values() const override {
+    return fmt::format("{}, a list of {}", Join(ScopeNames()), Join(PartNames()));
+  }
+
+ private:
+  static std::vector<std::string> ScopeNames() {
+    std::vector<std::string> names;
+    for (const GraphScopeName& choice : kGraphScopes) names.emplace_back(choice.name);
+    return names;
+  }
+  static std::vector<std::string> PartNames() {
+    std::vector<std::string> names;
+    for (const GraphModuleName& module : GraphModuleNames()) names.emplace_back(module.name);
+    return names;
+  }
+  static std::vector<std::string> AllNames() {
+    std::vector<std::string> names = ScopeNames();
+    for (const std::string& name : PartNames()) names.push_back(name);
+    return names;
+  }
+  // `valid`: the names that a message shows.
+  static void ReadPart(const YamlNode& item, const std::vector<std::string>& valid,
+                       const SectionInput& input, GraphRules* graphs) {
+    const Result<std::string> name = AsString(item);
+    if (!name.ok()) return input.diagnostics->Add(name.error());
+    for (const GraphModuleName& module : GraphModuleNames()) {
+      if (*name != module.name) continue;
+      graphs->scope = GraphScope::kParts;
+      graphs->modules.*module.member = true;
+      return;
+    }
+    input.diagnostics->Add(
+        item.ErrorHere(fmt::format("'{}' is not a scope of CUDA graphs{}; valid values are {}",
+                                   *name, DidYouMean(*name, valid), Join(valid))));
+  }
+
+  const Member<GraphRules> member_;
+};
+
 }  // namespace
 
 namespace kind {
@@ -279,6 +353,7 @@ KeyKindPtr Either(Member<bool> member, const std::string& no, const std::string&
 KeyKindPtr Modules(Member<RecomputeModules> member) {
   return std::make_shared<ModulesKind>(member);
 }
+KeyKindPtr Graphs(Member<GraphRules> member) { return std::make_shared<GraphsKind>(member); }
 
 }  // namespace kind
 }  // namespace drydock

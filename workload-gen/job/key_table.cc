@@ -357,12 +357,14 @@ std::vector<Key> TrainingKeys() {
       Key("host_launch", kind::Word(MEMBER(training.host.launch)),
           "costs of launching work on the host: a set of `configs/host-launch.yaml`, or `none`")
           .Default("`fused` or `eager`, by `kernels`", &SetHostLaunch),
-      Key("cuda_graphs",
-          kind::Choice(MEMBER(training.host.cuda_graphs), {"none", "layers", "full"}),
+      Key("cuda_graphs", kind::Graphs(MEMBER(training.host.cuda_graphs)),
           "what is launched as CUDA graphs. `layers`: forward and backward of each layer; `full`: "
-          "forward and backward of a micro-batch through all layers of a chunk")
-          .Megatron({Computed("--cuda-graph-impl"), Computed("--cuda-graph-scope"),
-                     Computed("--enable-cuda-graph"), Computed("--external-cuda-graph")}),
+          "forward and backward of a micro-batch through all layers of a chunk; `full_iteration`: "
+          "forward and backward of all micro-batches and the reduction of gradients; a list: these "
+          "parts of each layer ([rules](../explanation/host-launch.md#cuda-graphs))")
+          .Megatron({Computed("--cuda-graph-impl"), Computed("--cuda-graph-modules"),
+                     Computed("--cuda-graph-scope"), Computed("--enable-cuda-graph"),
+                     Computed("--external-cuda-graph")}),
       Key("moe_dispatcher",
           kind::Choice(MEMBER(training.moe.dispatcher), {"alltoall", "allgather", "flex"}),
           "how tokens reach their experts; `flex` is DeepEP")
@@ -614,6 +616,9 @@ std::vector<Key> MemoryKeys() {
           "`init.cc`"),
       Key("fragmentation", kind::Fraction(MEMBER(memory.fragmentation)),
           "share of the rest that the allocator holds and cannot give out"),
+      Key("cuda_graph_launch", kind::Size(MEMBER(memory.cuda_graph_launch), most),
+          "device memory of each launch that a CUDA graph holds: 65536 B before CUDA 12.4 and "
+          "driver 550, nothing since (PyTorch's page on CUDAGraph Trees)"),
   };
 }
 

@@ -10,7 +10,8 @@ namespace drydock {
 struct MemoryRules {
   Bytes cuda_context{600000000};
   Bytes nccl_communicator{154140672};  // per communicator of a rank
-  double fragmentation = 0;  // share of the rest that the allocator holds and cannot give out
+  double fragmentation = 0;    // share of the rest that the allocator holds and cannot give out
+  Bytes cuda_graph_launch{0};  // of each launch that a CUDA graph holds
 };
 
 }  // namespace drydock

@@ -15,6 +15,7 @@
 #include "core/base/yaml.h"
 #include "core/model/gpu.h"
 #include "core/model/workload.h"
+#include "workload-gen/job/cuda_graphs.h"
 #include "workload-gen/job/memory_rules.h"
 #include "workload-gen/job/model_shape.h"
 #include "workload-gen/job/sharding_rules.h"
@@ -97,7 +98,7 @@ struct PipelineMessageRules {
 
 struct HostRules {
   std::string launch = "fused";  // a set of configs/host-launch.yaml, or "none"
-  GraphScope cuda_graphs = GraphScope::kNone;
+  GraphRules cuda_graphs;
   bool synchronous_timers = false;
 };
 

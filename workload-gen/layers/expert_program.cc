@@ -23,15 +23,12 @@ void ExpertWriter::AcrossExpert(const ExpertWork& work, CollectiveType type) {
   c_.builder->Collective(kExpertTensorRole, kExpertTensorStream, call);
 }
 
-// Exchanges the number of copies that each rank sends to each other. The host waits for the
-// numbers, which are the sizes of the token dispatch.
 void ExpertWriter::CountTokens(const ExpertWork& work) {
   const int experts = c_.job.model.moe.experts;
   ProgramBuilder& b = *c_.builder;
   if (exchanges()) {
     if (!work.routing.padded) {
       b.Wait(Gathered(CollectiveType::kAllGather, DataType::kInt64, experts, 1));
-      b.HostReads();
     }
     return;
   }
@@ -41,7 +38,16 @@ void ExpertWriter::CountTokens(const ExpertWork& work) {
   call.group_size = c_.layout.expert * c_.layout.expert_tensor;
   call.count = int64_t{call.group_size} * (experts / c_.layout.expert + 1);
   b.Collective(kTensorExpertRole, kTensorExpertStream, call);
-  b.HostReads();
+}
+
+void ExpertWriter::ReadCounts(const ExpertWork& work) {
+  if (!exchanges() || !work.routing.padded) c_.builder->HostReads();
+}
+
+bool ExpertWriter::permutes_in_graph() const {
+  const GraphRules& graphs = c_.job.training.host.cuda_graphs;
+  return exchanges() && graphs.scope == GraphScope::kParts &&
+         graphs.Holds(LayerRegion::kPreprocess);
 }
 
 // ---- Forward ------------------------------------------------------------------------------------
@@ -73,11 +79,15 @@ void ExpertWriter::Dispatch(const ExpertWork& work) {
   const int64_t tokens = work.routing.tokens;
   const DataType type = c_.job.training.precision.type;
   const bool shared = work.shared && overlaps_shared();
+  b.SetRegion(exchanges() ? LayerRegion::kPreprocess : LayerRegion::kExperts);
   const OpId entered = shared ? shared_.Enter(*work.shared) : ProgramBuilder::kNothing;
   switch (c_.job.training.moe.dispatcher) {
     case MoeDispatcher::kAllToAll: {
       CountTokens(work);
+      if (!permutes_in_graph()) ReadCounts(work);
       b.Compute(work.permute.forward);
+      b.SetRegion(LayerRegion::kExperts);
+      if (permutes_in_graph()) ReadCounts(work);
       const OpId sent = b.StartCollective(kExpertRole, kExpertStream, work.tokens_out);
       if (shared) shared_.Input(*work.shared, entered);
       b.Wait(sent);
@@ -96,6 +106,7 @@ void ExpertWriter::Dispatch(const ExpertWork& work) {
     }
     case MoeDispatcher::kFlex: {
       CountTokens(work);
+      ReadCounts(work);
       const OpId sent = b.StartCollective(kTensorExpertRole, kTensorExpertStream, work.tokens_out);
       if (shared) shared_.Input(*work.shared, entered);
       b.Wait(sent);
@@ -158,6 +169,7 @@ void ExpertWriter::Backward(const ExpertWork& work, int layer) {
 // The backward of everything before the token dispatch.
 void ExpertWriter::RouterBackward(const ExpertWork& work, int layer) {
   ProgramBuilder& b = *c_.builder;
+  b.SetRegion(LayerRegion::kRouter);
   if (work.shared && !overlaps_shared()) {
     shared_.OutputBackward(*work.shared, layer);
     shared_.InputBackward(*work.shared, layer);
@@ -222,7 +234,10 @@ void ExpertWriter::DispatchBackward(const ExpertWork& work, int layer) {
   const OpId combined = StartCombine(work);
   if (work.shared && overlaps_shared()) shared_.InputBackward(*work.shared, layer);
   b.Wait(combined);
-  if (dispatcher == MoeDispatcher::kAllToAll) b.Compute(work.permute.backward);
+  if (dispatcher == MoeDispatcher::kAllToAll) {
+    b.SetRegion(LayerRegion::kPreprocess);
+    b.Compute(work.permute.backward);
+  }
   if (dispatcher == MoeDispatcher::kAllGather) {
     b.Wait(Gathered(CollectiveType::kReduceScatter, c_.job.training.precision.type,
                     c_.job.model.moe.experts, work.routing.tokens));
@@ -236,17 +251,21 @@ void ExpertWriter::PrepareForward(const ExpertWork& work) {
   Route(work);
   if (work.shared) shared_.Forward(*work.shared);
   if (!exchanges()) return;
+  c_.builder->SetRegion(LayerRegion::kPreprocess);
   CountTokens(work);
+  if (!permutes_in_graph()) ReadCounts(work);
   c_.builder->Compute(work.permute.forward);
 }
 
 void ExpertWriter::DispatchForward(const ExpertWork& work) {
   ProgramBuilder& b = *c_.builder;
   if (exchanges()) {
+    if (permutes_in_graph()) ReadCounts(work);
     b.Collective(kExpertRole, kExpertStream, work.tokens_out);
     b.Collective(kExpertRole, kExpertStream, work.probabilities_out);
   } else {
     CountTokens(work);
+    ReadCounts(work);
     b.Collective(kTensorExpertRole, kTensorExpertStream, work.tokens_out);
   }
 }
@@ -300,7 +319,10 @@ void ExpertWriter::UndoDispatch(const ExpertWork& work) {
 }
 
 void ExpertWriter::UndoPrepare(const ExpertWork& work, int layer) {
-  if (exchanges()) c_.builder->Compute(work.permute.backward);
+  if (exchanges()) {
+    c_.builder->SetRegion(LayerRegion::kPreprocess);
+    c_.builder->Compute(work.permute.backward);
+  }
   RouterBackward(work, layer);
 }
 

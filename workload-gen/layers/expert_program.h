@@ -51,7 +51,12 @@ class ExpertWriter {
   OpId Gathered(CollectiveType type, DataType data, int64_t width, int64_t tokens);
   // A collective of the copies at the experts, over the ranks that split each expert.
   void AcrossExpert(const ExpertWork& work, CollectiveType type);
+  // Exchanges the number of copies that each rank sends to each other.
   void CountTokens(const ExpertWork& work);
+  // The host waits for these numbers, which are the sizes of the token dispatch.
+  void ReadCounts(const ExpertWork& work);
+  // The graph of the router holds the permutation too. The host then reads the counts behind it.
+  bool permutes_in_graph() const;
 
   const WriterContext& c_;
   TensorParallel tensor_;

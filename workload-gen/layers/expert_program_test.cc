@@ -199,5 +199,45 @@ TEST(ExpertProgram, RecomputedModules) {
   EXPECT_EQ(again("[moe]").size(), 13u);
 }
 
+// The ops of layer 1's pass over the first micro-batch, by their part in a graph: first, rest,
+// none.
+// '!' precedes an op before which the host waits.
+std::string GraphsOf(const Workload& w, bool backward) {
+  std::string text;
+  for (const Op& op : w.programs[0].ops) {
+    if (op.layer != 1 || op.microbatch != 0 || (op.phase != Phase::kForward) != backward) continue;
+    if (op.host_waits != HostWait::kNothing) text += '!';
+    text += ".[="[static_cast<size_t>(op.graph)];
+  }
+  return text;
+}
+
+TEST(ExpertProgram, GraphsOfTheRouterEndBeforeTheDispatch) {
+  const auto graphs = [](const char* value, bool backward) {
+    return GraphsOf(Mixture({std::string("training.cuda_graphs=") + value}), backward);
+  };
+  // Norm, gather, qkv to proj, scatter, residual to top-k, two counts, permute; two exchanges,
+  // experts, one exchange, the rest.
+  EXPECT_EQ(graphs("none", false), ".......!......");
+  EXPECT_EQ(graphs("[attn]", false), "[====...!......");
+  EXPECT_EQ(graphs("[moe_router]", false), ".....[=.!......");
+  EXPECT_EQ(graphs("[attn, moe_router]", false), "[=====.!......");
+  EXPECT_EQ(graphs("[attn, moe_router, moe_preprocess]", false), "[=======!.....");
+  EXPECT_EQ(graphs("[attn, moe_router, moe_preprocess]", true), ".....[=======");
+}
+
+TEST(ExpertProgram, GraphsCopyTheirInputs) {
+  const Workload w = Mixture({"training.cuda_graphs=[moe_router, moe_preprocess]"});
+  EXPECT_THAT(SubmodulesOfLayer(w, 0, 1, Phase::kForward), Contains("graph.inputs").Times(1));
+  // The residual and two permuted copies of 32 tokens.
+  for (const Submodule& s : w.submodules) {
+    const auto* copy = s.As<submodule::Add>();
+    if (s.name == "graph.gradients" && copy->rows != 32) {
+      EXPECT_EQ(copy->rows, 3 * 32);
+    }
+  }
+  EXPECT_THAT(SubmodulesOfLayer(w, 0, 1, Phase::kBackward), Contains("graph.gradients").Times(1));
+}
+
 }  // namespace
 }  // namespace drydock

@@ -4,51 +4,71 @@ namespace drydock {
 
 void LayerWriter::Forward(int layer) {
   const LayerWork& w = c_.work.LayerOf(layer);
+  ProgramBuilder& b = *c_.builder;
+  b.SetRegion(LayerRegion::kAttention);
   attention_.Forward(w.attention);
-  c_.builder->Compute(w.norm2.forward);
+  b.SetRegion(w.experts ? LayerRegion::kRouter : LayerRegion::kMlp);
+  b.Compute(w.norm2.forward);
   MlpForward(w);
   LeaveForward(w);
+  b.SetRegion(LayerRegion::kOutside);
 }
 
 void LayerWriter::Backward(int layer) {
   const LayerWork& w = c_.work.LayerOf(layer);
   MlpBackward(w, layer);
   AttentionBackward(w, layer);
+  c_.builder->SetRegion(LayerRegion::kOutside);
 }
 
 void LayerWriter::Forward(int layer, LayerPiece piece) {
-  const LayerWork& w = c_.work.LayerOf(layer);
+  WriteForward(c_.work.LayerOf(layer), piece);
+  c_.builder->SetRegion(LayerRegion::kOutside);
+}
+
+void LayerWriter::Backward(int layer, LayerPiece piece) {
+  WriteBackward(c_.work.LayerOf(layer), layer, piece);
+  c_.builder->SetRegion(LayerRegion::kOutside);
+}
+
+void LayerWriter::WriteForward(const LayerWork& w, LayerPiece piece) {
   ProgramBuilder& b = *c_.builder;
   switch (piece) {
     case LayerPiece::kAttention:
+      b.SetRegion(LayerRegion::kAttention);
       attention_.Forward(w.attention);
       if (!w.experts) return;
+      b.SetRegion(LayerRegion::kRouter);
       b.Compute(w.norm2.forward);
       return experts_.PrepareForward(*w.experts);
     case LayerPiece::kDispatch:
+      b.SetRegion(LayerRegion::kExperts);
       return experts_.DispatchForward(*w.experts);
     case LayerPiece::kMlp:
+      b.SetRegion(w.experts ? LayerRegion::kExperts : LayerRegion::kMlp);
       if (w.experts) return experts_.ComputeForward(*w.experts);
       b.Compute(w.norm2.forward);
       mlp_.Forward(*w.mlp);
       return LeaveForward(w);
     case LayerPiece::kCombine:
+      b.SetRegion(LayerRegion::kExperts);
       experts_.CombineForward(*w.experts);
       return LeaveForward(w);
   }
 }
 
-void LayerWriter::Backward(int layer, LayerPiece piece) {
-  const LayerWork& w = c_.work.LayerOf(layer);
+void LayerWriter::WriteBackward(const LayerWork& w, int layer, LayerPiece piece) {
   switch (piece) {
     case LayerPiece::kCombine:
       EnterBackward(w, layer);
       return experts_.UndoCombine(*w.experts);
     case LayerPiece::kMlp:
       if (!w.experts) return MlpBackward(w, layer);
+      c_.builder->SetRegion(LayerRegion::kExperts);
       RecomputeMlp(w);
       return experts_.UndoCompute(*w.experts, layer);
     case LayerPiece::kDispatch:
+      c_.builder->SetRegion(LayerRegion::kExperts);
       return experts_.UndoDispatch(*w.experts);
     case LayerPiece::kAttention:
       if (w.experts) {
@@ -84,6 +104,7 @@ void LayerWriter::RecomputeMlp(const LayerWork& work) {
 
 void LayerWriter::EnterBackward(const LayerWork& work, int layer) {
   ProgramBuilder& b = *c_.builder;
+  b.SetRegion(work.experts ? LayerRegion::kExperts : LayerRegion::kMlp);
   if (work.residual_backward) b.Compute(work.residual2.backward);
   if (!work.post_norm2) return;
   b.Compute(work.post_norm2->backward);
@@ -110,6 +131,7 @@ void LayerWriter::NormBackward(const LayerWork& work, int layer) {
 
 void LayerWriter::AttentionBackward(const LayerWork& work, int layer) {
   ProgramBuilder& b = *c_.builder;
+  b.SetRegion(LayerRegion::kAttention);
   if (work.residual_backward) b.Compute(work.attention.residual.backward);
   attention_.Backward(work.attention, layer);
   b.Compute(work.residual_gradient);

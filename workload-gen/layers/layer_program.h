@@ -34,6 +34,8 @@ class LayerWriter {
   void Backward(int layer, LayerPiece piece);
 
  private:
+  void WriteForward(const LayerWork& work, LayerPiece piece);
+  void WriteBackward(const LayerWork& work, int layer, LayerPiece piece);
   void MlpForward(const LayerWork& work);
   void LeaveForward(const LayerWork& work);
   void EnterBackward(const LayerWork& work, int layer);

@@ -47,9 +47,10 @@ constexpr Feature kNotGenerated[] = {
               job.training.moe.dispatcher == MoeDispatcher::kAllGather;
      }},
     {"training.cuda_graphs",
-     "CUDA graphs of layers whose token exchange overlaps compute (overlap.expert)",
+     "CUDA graphs of whole layers whose token exchange overlaps compute (overlap.expert)",
      [](const TrainingJob& job) {
-       return job.overlap.expert && job.training.host.cuda_graphs != GraphScope::kNone;
+       const GraphScope scope = job.training.host.cuda_graphs.scope;
+       return job.overlap.expert && (scope == GraphScope::kLayers || scope == GraphScope::kFull);
      }},
 };
 

@@ -28,6 +28,25 @@ int64_t CommunicatorsOf(const Workload& workload, int class_index) {
   return static_cast<int64_t>(groups.size());
 }
 
+// Returns the number of kernels and collectives that the graphs of a program hold. Without a
+// pipeline, all micro-batches replay the graphs of the first one; a graph of the whole iteration
+// holds all of them.
+int64_t LaunchesInGraphs(const Workload& workload, const Program& program) {
+  int64_t first = 0, all = 0, graphs = 0;
+  bool pipeline = false;
+  for (const Op& op : program.ops) {
+    pipeline = pipeline || op.kind == OpKind::kSend || op.kind == OpKind::kRecv;
+    if (op.graph != GraphPart::kFirst && op.graph != GraphPart::kRest) continue;
+    const bool compute = op.kind == OpKind::kCompute;
+    const auto launches =
+        compute ? static_cast<int64_t>(workload.blocks[op.work].submodules.size()) : 1;
+    graphs += op.graph == GraphPart::kFirst ? 1 : 0;
+    all += launches;
+    if (op.microbatch == 0) first += launches;
+  }
+  return pipeline || graphs == 1 ? all : first;
+}
+
 }  // namespace
 
 StateMemory MegatronStates(const TrainingJob& job, const ParallelLayout& layout, int stage) {
@@ -60,6 +79,10 @@ void FillMemory(const MemoryRules& rules, const ActivationRules& activations,
     parts.push_back({"fragmentation", Bytes(lost)});
     parts.push_back({"nccl", Bytes(CommunicatorsOf(*workload, static_cast<int>(c)) *
                                    rules.nccl_communicator.count())});
+    if (rules.cuda_graph_launch > Bytes()) {
+      parts.push_back({"cuda graphs", rules.cuda_graph_launch *
+                                          LaunchesInGraphs(*workload, workload->programs[c])});
+    }
     parts.push_back({"cuda context", rules.cuda_context});
     workload->memory.push_back(std::move(parts));
   }

@@ -149,6 +149,15 @@ TEST(RankMemory, AssumptionsAreTheUsers) {
   EXPECT_EQ(Part(w, "cuda context"), 1000000000);
   EXPECT_EQ(Part(w, "nccl"), 0);
   EXPECT_GT(Part(w, "fragmentation"), 0);
+  // Eight layers of one graph each, two micro-batches of one pipeline stage; both share the graphs.
+  const Workload graphs =
+      TestWorkload({"parallel.pipeline=1", "training.recompute=none", "training.cuda_graphs=layers",
+                    "memory.cuda_graph_launch=64 KiB"});
+  const Workload twice =
+      TestWorkload({"parallel.pipeline=1", "training.recompute=none", "training.global_batch=32",
+                    "training.cuda_graphs=layers", "memory.cuda_graph_launch=64 KiB"});
+  EXPECT_GT(Part(graphs, "cuda graphs"), 8 * 2 * 10 * 65536);
+  EXPECT_EQ(Part(graphs, "cuda graphs"), Part(twice, "cuda graphs"));
   EXPECT_THAT(ShardedError({"memory.fragmentation=1.5"}),
               testing::HasSubstr("it must be at least 0 and below 1"));
 }

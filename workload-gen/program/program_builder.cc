@@ -164,20 +164,45 @@ void ProgramBuilder::HostWaits(HostWait wait) {
   host_waits_ = std::max(host_waits_, wait);
 }
 
-// A graph holds the forward or backward pass of a layer, or of a micro-batch through all layers of
-// the chunk. Messages between stages, and the ops after the last backward, are launched
-// individually.
-GraphPart ProgramBuilder::PartInGraph(const Op& op) {
-  const bool passes = op.phase <= Phase::kBackward && op.microbatch >= 0;
+void ProgramBuilder::SetRegion(LayerRegion region) {
+  const bool held = graphs_.Holds(region_), holds = graphs_.Holds(region);
+  if (held != holds) Flush();
+  region_ = region;
+  if (held || !holds) return;
+  const bool router = region == LayerRegion::kRouter || region == LayerRegion::kPreprocess;
+  const bool ends_inside = router && !graphs_.Holds(LayerRegion::kExperts);
+  Compute(place_.phase != Phase::kBackward ? copies_.forward
+          : ends_inside                    ? copies_.router_backward
+                                           : copies_.backward);
+}
+
+// Graphs of layers and micro-batches do not hold messages between stages and the ops after the last
+// backward.
+bool ProgramBuilder::InGraph(const Op& op) const {
+  if (graphs_.scope == GraphScope::kIteration) return in_iteration_;
+  const bool pass = op.phase <= Phase::kBackward && op.microbatch >= 0;
   const bool message = op.kind == OpKind::kSend || op.kind == OpKind::kRecv;
-  const bool inside =
-      graphs_ == GraphScope::kFull || (graphs_ == GraphScope::kLayers && op.layer >= 0);
-  if (!inside || !passes || message) {
+  if (!pass || message) return false;
+  switch (graphs_.scope) {
+    case GraphScope::kFull:
+      return true;
+    case GraphScope::kLayers:
+      return op.layer >= 0;
+    case GraphScope::kParts:
+      return op.layer >= 0 && graphs_.Holds(region_);
+    default:
+      return false;
+  }
+}
+
+GraphPart ProgramBuilder::PartInGraph(const Op& op) {
+  if (!InGraph(op)) {
     in_graph_.reset();
     return GraphPart::kNone;
   }
   const auto same = [&](const Op& a) {
-    const bool layer = graphs_ == GraphScope::kFull || a.layer == op.layer;
+    if (graphs_.scope == GraphScope::kIteration) return true;
+    const bool layer = graphs_.scope == GraphScope::kFull || a.layer == op.layer;
     return layer && a.microbatch == op.microbatch && a.chunk == op.chunk &&
            (a.phase == Phase::kForward) == (op.phase == Phase::kForward);
   };

@@ -13,7 +13,9 @@
 #include <vector>
 
 #include "core/model/workload.h"
+#include "workload-gen/job/cuda_graphs.h"
 #include "workload-gen/layout/process_groups.h"
+#include "workload-gen/work/layer_work.h"
 #include "workload-gen/work/work_tables.h"
 
 namespace drydock {
@@ -111,14 +113,23 @@ class ProgramBuilder {
 
   // A loop without Python launches the next ops that are not in a CUDA graph.
   void SetLoop(bool loop);
-  // From now on, ops of this scope are launched as CUDA graphs (training.cuda_graphs).
-  void SetGraphs(GraphScope scope) { graphs_ = scope; }
+  // From now on, the ops of these graphs are launched together (training.cuda_graphs).
+  void SetGraphs(const GraphRules& graphs, const GraphCopyWork& copies) {
+    graphs_ = graphs;
+    copies_ = copies;
+  }
+  // The region of a layer of the following ops. Entering a region that a graph holds, from one that
+  // no graph holds, copies the graph's inputs.
+  void SetRegion(LayerRegion region);
+  // The whole-iteration graph ends here.
+  void EndIteration() { in_iteration_ = false; }
 
   Program Finish();
 
  private:
   OpId Append(Op op, uint32_t work, OpId after = kNothing);
   GraphPart PartInGraph(const Op& op);
+  bool InGraph(const Op& op) const;
   void HostWaits(HostWait wait);
   void AddDependencies(Stream stream, OpId after);
 
@@ -135,7 +146,10 @@ class ProgramBuilder {
   Op place_;
   std::vector<uint32_t> pending_;
   HostWait host_waits_ = HostWait::kNothing;  // before the next op
-  GraphScope graphs_ = GraphScope::kNone;
+  GraphRules graphs_;
+  GraphCopyWork copies_;
+  LayerRegion region_ = LayerRegion::kOutside;
+  bool in_iteration_ = true;
   bool loop_ = false;
   std::optional<Op> in_graph_;  // the last op, if it is in a graph
   std::optional<Beside> beside_;

@@ -129,9 +129,11 @@ TEST_F(ProgramBuilderTest, TheHostWaitsBeforeTheNextOpOfAnyStream) {
 
 // Two layers forward, a message, the first backward with its recomputation, the optimizer.
 Program InGraphs(GraphScope scope, ProgramBuilder* b, uint32_t x, const CommCall& call) {
+  GraphRules graphs;
+  graphs.scope = scope;
   CommCall message = call;
   message.collective = CollectiveType::kSendRecv;
-  b->SetGraphs(scope);
+  b->SetGraphs(graphs, {});
   b->SetPhase(Phase::kForward);
   for (const int layer : {0, 1}) {
     b->SetPlace(layer, 0, 0);
@@ -148,6 +150,7 @@ Program InGraphs(GraphScope scope, ProgramBuilder* b, uint32_t x, const CommCall
   b->SetPlace(-1, 0, 0);
   b->Compute(x);
   b->SetPlace(-1, -1, 0);
+  b->EndIteration();
   b->SetPhase(Phase::kOptimizer);
   b->Compute(x);
   return b->Finish();
@@ -161,9 +164,62 @@ std::string GraphsOf(const Program& p) {
 
 TEST_F(ProgramBuilderTest, GraphsCoverTheirScope) {
   EXPECT_EQ(GraphsOf(InGraphs(GraphScope::kNone, &b_, x_, call_)), ".........");
-  ProgramBuilder layers(&tables_), full(&tables_);
+  ProgramBuilder layers(&tables_), full(&tables_), iteration(&tables_);
   EXPECT_EQ(GraphsOf(InGraphs(GraphScope::kLayers, &layers, x_, call_)), "[=[=.[=..");
   EXPECT_EQ(GraphsOf(InGraphs(GraphScope::kFull, &full, x_, call_)), "[===.[==.");
+  EXPECT_EQ(GraphsOf(InGraphs(GraphScope::kIteration, &iteration, x_, call_)), "[=======.");
+}
+
+// Attention, router and experts of two layers forward, then of the second one backward, with the
+// graphs of `regions`.
+TEST_F(ProgramBuilderTest, GraphsCoverTheirRegions) {
+  const auto written = [&](const GraphModules& modules) {
+    ProgramBuilder b(&tables_);
+    b.SetGraphs({GraphScope::kParts, modules}, {x_, x_, x_});
+    const auto run = [&](LayerRegion region) {
+      b.SetRegion(region);
+      b.Compute(x_);
+      b.Collective(kTensorRole, kTensorStream, call_);
+    };
+    for (const int layer : {0, 1}) {
+      b.SetPlace(layer, 0, 0);
+      for (const LayerRegion region :
+           {LayerRegion::kAttention, LayerRegion::kRouter, LayerRegion::kExperts}) {
+        run(region);
+      }
+      b.SetRegion(LayerRegion::kOutside);
+    }
+    b.SetPhase(Phase::kBackward);
+    for (const LayerRegion region :
+         {LayerRegion::kExperts, LayerRegion::kRouter, LayerRegion::kAttention}) {
+      run(region);
+    }
+    return GraphsOf(b.Finish());
+  };
+  EXPECT_EQ(written({.attention = true}), "[=....[=........[=");
+  EXPECT_EQ(written({.attention = true, .moe_router = true}), "[===..[===....[===");
+  EXPECT_EQ(written({.moe = true}), "..[===..[===[===..");
+}
+
+TEST_F(ProgramBuilderTest, AGraphCopiesWhatItReads) {
+  const auto copy = [&](const char* name) {
+    return tables_.Intern(Submodule{.name = name, .work = submodule::Add{.rows = 8, .n = 8}});
+  };
+  const uint32_t inputs = copy("inputs"), gradients = copy("gradients");
+  b_.SetGraphs({GraphScope::kParts, {.attention = true}}, {inputs, gradients, x_});
+  b_.SetPlace(0, 0, 0);
+  b_.SetRegion(LayerRegion::kAttention);
+  b_.Compute(x_);
+  b_.SetRegion(LayerRegion::kMlp);
+  b_.Compute(x_);
+  b_.SetPhase(Phase::kBackward);
+  b_.SetRegion(LayerRegion::kAttention);
+  b_.Compute(x_);
+  const Program p = b_.Finish();
+  ASSERT_EQ(p.ops.size(), 3u);
+  EXPECT_THAT(workload_.blocks[p.ops[0].work].submodules, ElementsAre(inputs, x_));
+  EXPECT_THAT(workload_.blocks[p.ops[1].work].submodules, ElementsAre(x_));
+  EXPECT_THAT(workload_.blocks[p.ops[2].work].submodules, ElementsAre(gradients, x_));
 }
 
 }  // namespace

@@ -110,6 +110,8 @@ constexpr Feature kNotGenerated[] = {
      }},
     {"training.scatter_gather_p2p", "a pipeline message in parts",
      [](const TrainingJob& j) { return j.training.p2p.scatter_gather; }},
+    {"training.cuda_graphs", "a CUDA graph",
+     [](const TrainingJob& j) { return j.training.host.cuda_graphs.any(); }},
     {"parallel.layout", "Megatron's pipeline layout",
      [](const TrainingJob& j) { return !j.parallel.layout.empty(); }},
     {"overlap.grad_reduce", "Megatron's overlap of gradient reduction",

@@ -36,7 +36,7 @@ class StageWriter {
   }
 
   Program Write() {
-    builder_.SetGraphs(c_.job.training.host.cuda_graphs);
+    builder_.SetGraphs(c_.job.training.host.cuda_graphs, c_.work.graph_copies);
     builder_.SetPhase(Phase::kForward);
     gather_.Begin();
     for (const Action& action : MakeSchedule(PipelineShapeOf(c_))) {

@@ -25,6 +25,7 @@ void StepTail::Write(GradientReduction* reduction, ParameterGather* gather) {
   ReduceReplicated();
   ReduceSharedEmbedding();
   UpdateRouterBiases();
+  c_.builder->EndIteration();
   if (c_.job.training.optimizer.step_checks) {
     AllReduceWorld(DataType::kInt32, ReduceOp::kSum);
     c_.builder->HostReads();

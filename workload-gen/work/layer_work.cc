@@ -21,6 +21,8 @@ class WorkMaker {
     MakeEmbedding();
     MakeHead();
     if (m_.mtp_layers > 0) MakeMtp();
+    const GraphScope scope = maker_.job().training.host.cuda_graphs.scope;
+    if (scope == GraphScope::kLayers || scope == GraphScope::kParts) MakeGraphCopies();
     return std::move(work_);
   }
 
@@ -106,6 +108,25 @@ class WorkMaker {
     mtp.join = maker_.Linear("mtp.join", work_.rows, m_.hidden / maker_.layout().tensor,
                              2 * m_.hidden, false);
     work_.mtp = mtp;
+  }
+
+  uint32_t GraphCopy(int64_t tensors, Pass pass) {
+    return maker_.Add(
+        pass == Pass::kForward ? "graph.inputs" : "graph.gradients",
+        submodule::Add{.rows = work_.local_rows * tensors, .n = m_.hidden, .summands = 1}, pass);
+  }
+
+  // A graph that ends before the token dispatch hands on the residual, the rows for the dispatch
+  // (permuted copies, if the graph permutes) and the output of shared experts.
+  void MakeGraphCopies() {
+    const TrainingJob& job = maker_.job();
+    const bool permutes = job.training.moe.dispatcher == MoeDispatcher::kAllToAll &&
+                          job.training.host.cuda_graphs.Holds(LayerRegion::kPreprocess);
+    const bool shared = m_.moe.shared_ffn > 0 && !job.overlap.shared_expert;
+    const int64_t outputs = 1 + (permutes ? m_.moe.per_token : 1) + (shared ? 1 : 0);
+    work_.graph_copies.forward = GraphCopy(1, Pass::kForward);
+    work_.graph_copies.backward = GraphCopy(1, Pass::kBackward);
+    work_.graph_copies.router_backward = GraphCopy(outputs, Pass::kBackward);
   }
 
   SubmoduleMaker maker_;

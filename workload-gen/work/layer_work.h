@@ -47,14 +47,24 @@ struct MtpWork {
   LinearWork join;  // of tokens and hidden rows, from twice the width
 };
 
+// Copies of what a CUDA graph of a layer, or of a part of one, reads into the graph's own buffers
+// (make_graphed_callables of Transformer Engine, cuda_graphs.py of Megatron-Core).
+struct GraphCopyWork {
+  uint32_t forward = 0;   // the rows that enter
+  uint32_t backward = 0;  // the gradient of the rows that leave
+  uint32_t router_backward =
+      0;  // the gradients of what a graph that ends before the dispatch hands on
+};
+
 struct RankWork {
   std::vector<LayerWork> kinds;        // of layers
   std::vector<uint8_t> kind_of_layer;  // index into kinds; MTP layers last
   EmbeddingWork embedding;
   HeadWork head;
   std::optional<MtpWork> mtp;
-  int64_t rows = 0;        // t: tokens of a micro-batch on this rank
-  int64_t local_rows = 0;  // t, or t / tensor under sequence parallelism
+  GraphCopyWork graph_copies;  // unless training.cuda_graphs has none or whole passes
+  int64_t rows = 0;            // t: tokens of a micro-batch on this rank
+  int64_t local_rows = 0;      // t, or t / tensor under sequence parallelism
 
   const LayerWork& LayerOf(int layer) const {
     return kinds[kind_of_layer[static_cast<size_t>(layer)]];

@@ -1,6 +1,8 @@
 // The keys of the section `training`, except those of experts.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "workload-gen/import/megatron/computed_keys.h"
 
 namespace drydock {
@@ -40,15 +42,44 @@ class ComputedTraining {
 
  private:
   void SetGraphs() {
-    const bool old = r_.Has("--enable-cuda-graph") || r_.Has("--external-cuda-graph");
-    if (!old && r_.Text("--cuda-graph-impl", "none") == "none") return;
+    const char* otherwise = r_.Has("--enable-cuda-graph")     ? "local"
+                            : r_.Has("--external-cuda-graph") ? "transformer_engine"
+                                                              : "none";
+    const std::string implementation = r_.Text("--cuda-graph-impl", otherwise);
+    if (implementation == "none") return;
     r_.Set("training.cuda_graphs", "layers", "--cuda-graph-impl");
-    if (r_.Text("--cuda-graph-scope") == "attn") {
-      notes_.remarks.push_back("--cuda-graph-scope attn: graphs are modeled as whole layers");
-      return;
+    r_.Choose("--cuda-graph-impl", "training.cuda_graphs",
+              {{"local", "layers"},
+               {"transformer_engine", "layers"},
+               {"full_iteration", "full_iteration"}});
+    const char* argument =
+        r_.Has("--cuda-graph-modules") ? "--cuda-graph-modules" : "--cuda-graph-scope";
+    if (r_.Has(argument)) SetGraphModules(argument, implementation);
+  }
+
+  // The names of older releases, `full` and `full_iteration`, stand alone.
+  void SetGraphModules(const char* argument, const std::string& implementation) {
+    std::vector<std::string> modules;
+    for (const ScriptWord& value : r_.Values(argument)) modules.push_back(value.text);
+    if (implementation == "full_iteration") {
+      return r_.Fail(argument, "--cuda-graph-impl full_iteration excludes parts of a layer");
     }
-    r_.Choose("--cuda-graph-scope", "training.cuda_graphs",
-              {{"full", "layers"}, {"full_iteration", "full"}});
+    if (modules == std::vector<std::string>{"full"}) return;
+    if (modules == std::vector<std::string>{"full_iteration"}) {
+      if (implementation == "transformer_engine") {
+        return r_.Fail(argument, "full_iteration needs --cuda-graph-impl local or full_iteration");
+      }
+      return r_.Set("training.cuda_graphs", "full_iteration", argument);
+    }
+    // Megatron-Core's own graphs do not tell the two apart.
+    const auto has = [&](const char* name) {
+      return std::find(modules.begin(), modules.end(), name) != modules.end();
+    };
+    if (implementation == "local" && has("moe_router") != has("moe_preprocess")) {
+      modules.emplace_back(has("moe_router") ? "moe_preprocess" : "moe_router");
+    }
+    const ScriptWord& place = r_.Place(argument);
+    r_.tree.SetList("training.cuda_graphs", modules, place.location, place.source_line);
   }
 
   void SetPrecision() {

@@ -28,7 +28,7 @@ constexpr Names kPlain[] = {
      "--vocab-size --padded-vocab-size --tokenizer-type --num-experts --moe-layer-freq "
      "--moe-router-topk --moe-token-dispatcher-type --q-lora-rank --kv-lora-rank --qk-head-dim "
      "--qk-pos-emb-head-dim --v-head-dim --loss-scale --main-grads-dtype --cuda-graph-impl "
-     "--cuda-graph-scope --tp-comm-overlap-cfg"},
+     "--tp-comm-overlap-cfg"},
     {'0', Effect::kUsed,
      "--group-query-attention --use-rotary-position-embeddings --no-position-embedding "
      "--squared-relu --swiglu --quick-geglu --multi-latent-attention --recompute-activations "
@@ -38,7 +38,8 @@ constexpr Names kPlain[] = {
      "--disable-symmetric-registration --moe-grouped-gemm --enable-cuda-graph "
      "--external-cuda-graph"},
     {'+', Effect::kUsed,
-     "--recompute-modules --cp-comm-type --moe-router-load-balancing-type --moe-aux-loss-coeff"},
+     "--recompute-modules --cp-comm-type --moe-router-load-balancing-type --moe-aux-loss-coeff "
+     "--cuda-graph-modules --cuda-graph-scope"},
     {'1', Effect::kIgnored,
      "--rotary-base --rotary-percent --rotary-seq-len-interpolation-factor --rope-scaling-factor "
      "--rope-type --norm-epsilon --mtp-loss-scaling-factor --rotary-scaling-factor --mscale "

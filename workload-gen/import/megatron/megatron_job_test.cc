@@ -80,11 +80,30 @@ TEST(MegatronJob, TrainingArguments) {
 }
 
 TEST(MegatronJob, CudaGraphs) {
-  EXPECT_EQ(Gpt("--bf16 --cuda-graph-scope full").training.host.cuda_graphs, GraphScope::kNone);
-  EXPECT_EQ(Gpt("--bf16 --enable-cuda-graph").training.host.cuda_graphs, GraphScope::kLayers);
-  EXPECT_EQ(Gpt("--bf16 --cuda-graph-impl local --cuda-graph-scope full_iteration")
-                .training.host.cuda_graphs,
-            GraphScope::kFull);
+  const auto graphs = [](const std::string& arguments) {
+    return Gpt("--bf16 --no-check-for-nan-in-loss-and-grad " + arguments)
+        .training.host.cuda_graphs.Text();
+  };
+  EXPECT_EQ(graphs("--cuda-graph-scope full"), "none");
+  EXPECT_EQ(graphs("--enable-cuda-graph"), "layers");
+  EXPECT_EQ(graphs("--external-cuda-graph --cuda-graph-scope full"), "layers");
+  EXPECT_EQ(graphs("--cuda-graph-impl local --cuda-graph-scope full_iteration"), "full_iteration");
+  EXPECT_EQ(graphs("--cuda-graph-impl full_iteration"), "full_iteration");
+  EXPECT_EQ(graphs("--cuda-graph-impl transformer_engine --cuda-graph-modules attn mlp"),
+            "[attn, mlp]");
+  const std::string experts =
+      "--num-experts 8 --expert-model-parallel-size 4 --moe-token-dispatcher-type alltoall "
+      "--cuda-graph-modules attn moe_router ";
+  EXPECT_EQ(graphs(experts + "--cuda-graph-impl transformer_engine"), "[attn, moe_router]");
+  EXPECT_EQ(graphs(experts + "--cuda-graph-impl local"), "[attn, moe_router, moe_preprocess]");
+}
+
+TEST(MegatronJob, RefusesGraphsAsMegatronDoes) {
+  EXPECT_EQ(GptError("--bf16 --cuda-graph-impl full_iteration --cuda-graph-modules attn"),
+            "--cuda-graph-impl full_iteration excludes parts of a layer");
+  EXPECT_EQ(GptError("--bf16 --cuda-graph-impl transformer_engine --cuda-graph-scope "
+                     "full_iteration"),
+            "full_iteration needs --cuda-graph-impl local or full_iteration");
 }
 
 TEST(MegatronJob, RecomputeArguments) {
