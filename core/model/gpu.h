@@ -51,6 +51,7 @@ struct CollectiveCosts {
     Bandwidth receive;      // received data stored locally (reduced or not)
     Time net_slice;         // each slice that the thread block exchanges with a proxy
     Time proxy;             // a proxy sees a slice and acts on it: once at each end of a net hop
+    Time hop;  // inside a host, in addition to the link's latency, until a peer sees it
     bool operator==(const Protocol&) const = default;
   };
   Protocol simple, ll, ll128;

@@ -34,25 +34,50 @@ TEST(ReplayTest, OpsOfAStreamRunInOrderAndStreamsSideBySide) {
 }
 
 // Ring all-reduce of S bytes over n members in one channel, each chunk in one slice: 2 (n - 1)
-// steps of chunk / rate + latency, and the last chunk is copied out at the receive rate.
+// steps of chunk / rate + latency + hop, and the last chunk is copied out at the receive rate.
+void ExpectRingAllReduce(int n, Time hop) {
+  Topology topology = SmallCluster(1, n);
+  topology.gpus[0].collectives.simple.hop = hop;
+  WorkloadBuilder b(topology);
+  const int stream = b.Stream("compute");
+  std::vector<int> all;
+  for (int rank = 0; rank < n; ++rank) all.push_back(rank);
+  const int role = b.Role("tp", Dimension::kTensor, {all});
+  for (int rank = 0; rank < n; ++rank) {
+    b.Collective(rank, stream, role, CollectiveType::kAllReduce, 8 * kMega);
+  }
+  b.PlanAll();
+  b.SetPlan(8 * kMega, testing::RingAllReduce({.members = n, .bytes = 8 * kMega}));
+  const Result<Timeline> timeline = ReplayAll(b);
+  ASSERT_TRUE(timeline.ok());
+  const double chunk = 8.0 * kMega / n / 10e9;
+  const double expected = 2 * (n - 1) * (chunk + 1e-6 + hop.seconds()) + chunk;
+  EXPECT_NEAR(timeline->iteration.seconds(), expected, expected * 1e-6) << n;
+}
+
 TEST(ReplayTest, RingAllReduceTakesItsClosedForm) {
   for (const int n : {2, 4, 8}) {
-    WorkloadBuilder b(SmallCluster(1, n));
-    const int stream = b.Stream("compute");
-    std::vector<int> all;
-    for (int rank = 0; rank < n; ++rank) all.push_back(rank);
-    const int role = b.Role("tp", Dimension::kTensor, {all});
-    for (int rank = 0; rank < n; ++rank) {
-      b.Collective(rank, stream, role, CollectiveType::kAllReduce, 8 * kMega);
-    }
-    b.PlanAll();
-    b.SetPlan(8 * kMega, testing::RingAllReduce({.members = n, .bytes = 8 * kMega}));
-    const Result<Timeline> timeline = ReplayAll(b);
-    ASSERT_TRUE(timeline.ok());
-    const double chunk = 8.0 * kMega / n / 10e9;
-    const double expected = 2 * (n - 1) * (chunk + 1e-6) + chunk;
-    EXPECT_NEAR(timeline->iteration.seconds(), expected, expected * 1e-6) << n;
+    ExpectRingAllReduce(n, Time());
+    ExpectRingAllReduce(n, Time::Us(9));
   }
+}
+
+// A second slice travels while the first becomes visible: n - 1 steps of two slices each take
+// max(two slices, a slice + latency + hop), and what remains of the last step.
+TEST(ReplayTest, AHopIsHiddenBehindTheNextSlice) {
+  const auto time = [](Time hop) {
+    Topology topology = SmallCluster(1, 2);
+    topology.gpus[0].collectives.p2p_simple.hop = hop;
+    WorkloadBuilder b(topology);
+    const int stream = b.Stream("compute");
+    const int role = b.Role("pair", Dimension::kWorld, {{0, 1}});
+    b.Transfer(0, stream, role, true, 0, 64 * kMega, 0);
+    b.Transfer(1, stream, role, false, 0, 64 * kMega, 0);
+    b.PlanAll(/*channels=*/1);
+    const Result<Timeline> timeline = ReplayAll(b);
+    return timeline.ok() ? timeline->iteration : Time();
+  };
+  EXPECT_EQ(time(Time::Us(5)), time(Time()) + Time::Us(5)) << "of many slices, only one hop shows";
 }
 
 // Eight channels of 10 GB/s on each GPU share a link of 40 GB/s, which is the bottleneck.

@@ -54,7 +54,7 @@ void ShortenLatency(double factor, Workload* workload, KernelTimes*) {
 
 void SpeedProtocol(double factor, CollectiveCosts::Protocol* costs) {
   for (Time* time : {&costs->base, &costs->base_per_warp, &costs->step, &costs->pass_time,
-                     &costs->pass_store, &costs->net_slice, &costs->proxy}) {
+                     &costs->pass_store, &costs->net_slice, &costs->proxy, &costs->hop}) {
     *time = Shorter(*time, factor);
   }
   for (Bandwidth* rate : {&costs->send, &costs->copy_send, &costs->reduce_send, &costs->receive}) {

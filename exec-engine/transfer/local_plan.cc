@@ -56,6 +56,7 @@ class Builder {
       local.step = costs.step;
       local.net_slice = costs.net_slice;
       local.proxy = costs.proxy;
+      local.hop = costs.hop;
       local.planned = &work;
       local.slots = static_cast<uint32_t>(std::max(work.slots, 1));
       out_.max_slots = std::max(out_.max_slots, local.slots);

@@ -53,7 +53,7 @@ struct LocalBatch {
 
 // What the steps of a work cost in addition to LocalStep::cost.
 struct LocalWork {
-  Time step, net_slice, proxy;
+  Time step, net_slice, proxy, hop;
   const Work* planned = nullptr;
   uint32_t slots = 1;
   int64_t pass_bytes = 0;  // of all warps; 0: the protocol counts bytes (LocalStep::cost)

@@ -209,7 +209,7 @@ void ThreadBlocks::FinishSlice(Transfer* t, const Slice& slice, Time end) {
     state.start_known = std::max(state.start_known, member.start_known);
     const size_t slot = t->SlotOf(c, state.sent, slice.slots);
     if (plan.connections[c].remote_host < 0) {
-      t->there_[slot] = end + plan.latency;
+      t->there_[slot] = end + plan.latency + plan.works[plan.connections[c].work].hop;
     } else {
       t->posted_[slot] = {slice.wire, slice.merged, Time()};
       events_.Push({slice.filled, t->key_, TransferEvent::Kind::kFilled, c, t});

@@ -27,6 +27,7 @@ void EncodeProtocol(const Protocol& from, proto::Topology::Protocol* to) {
   to->set_receive_bits_per_second(from.receive.bits_per_second());
   to->set_net_slice_ps(from.net_slice.ps());
   to->set_proxy_ps(from.proxy.ps());
+  to->set_hop_ps(from.hop.ps());
 }
 
 Protocol DecodeProtocol(const proto::Topology::Protocol& from) {
@@ -41,7 +42,8 @@ Protocol DecodeProtocol(const proto::Topology::Protocol& from) {
           Bandwidth::BitsPerSecond(from.reduce_send_bits_per_second()),
           Bandwidth::BitsPerSecond(from.receive_bits_per_second()),
           Time::Ps(from.net_slice_ps()),
-          Time::Ps(from.proxy_ps())};
+          Time::Ps(from.proxy_ps()),
+          Time::Ps(from.hop_ps())};
 }
 
 void EncodeCosts(const Costs& from, proto::Topology::Gpu* to) {

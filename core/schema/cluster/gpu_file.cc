@@ -69,6 +69,7 @@ void ReadProtocol(YamlReader* parent, const std::string& key, CollectiveCosts::P
   reader.Read("step", &protocol->step);
   reader.ReadOptional("net_slice", &protocol->net_slice);
   reader.ReadOptional("proxy", &protocol->proxy);
+  reader.ReadOptional("hop", &protocol->hop);
   if (reader.Has("pass")) {
     reader.Read("pass", &protocol->pass);
     CheckSize("pass", protocol->pass, &reader);

@@ -46,7 +46,7 @@ using Protocol = CollectiveCosts::Protocol;
 
 bool HasTimes(const Protocol& p) {
   for (const Time time :
-       {p.base, p.base_per_warp, p.step, p.pass_time, p.pass_store, p.net_slice, p.proxy}) {
+       {p.base, p.base_per_warp, p.step, p.pass_time, p.pass_store, p.net_slice, p.proxy, p.hop}) {
     if (time < Time()) return false;
   }
   return p.pass >= Bytes();

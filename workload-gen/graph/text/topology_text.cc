@@ -18,12 +18,12 @@ std::string IfAny(const char* name, Quantity value) {
 
 void AppendProtocol(const char* name, const CollectiveCosts::Protocol& p, std::string* text) {
   if (p == CollectiveCosts::Protocol()) return;
-  fmt::format_to(Out(*text), "  {}: base {}{}{}{}{}{}{}{}{}{}{}{}\n", name, ToString(p.base),
+  fmt::format_to(Out(*text), "  {}: base {}{}{}{}{}{}{}{}{}{}{}{}{}\n", name, ToString(p.base),
                  IfAny("a warp", p.base_per_warp), IfAny("step", p.step), IfAny("pass", p.pass),
                  IfAny("a pass", p.pass_time), IfAny("a storing pass", p.pass_store),
                  IfAny("send", p.send), IfAny("copy and send", p.copy_send),
                  IfAny("reduce and send", p.reduce_send), IfAny("receive", p.receive),
-                 IfAny("net slice", p.net_slice), IfAny("proxy", p.proxy));
+                 IfAny("net slice", p.net_slice), IfAny("proxy", p.proxy), IfAny("hop", p.hop));
 }
 
 void AppendCosts(const CollectiveCosts& costs, std::string* text) {
