@@ -30,6 +30,7 @@ constexpr size_t kMinRows = 2;
 constexpr size_t kMinLengths = 3;
 
 using KernelFilter = std::function<bool(KernelKind, DataType)>;
+using RowFilter = std::function<bool(const Kernel&)>;
 
 class Fitter {
  public:
@@ -38,8 +39,9 @@ class Fitter {
   // Fits one set of parameters; `variables` point into gpu_->parameters. Returns false if nothing
   // changes.
   bool FitSet(const std::string& name, std::vector<FitVariable> variables,
-              const KernelFilter& wanted) {
-    const std::vector<FitRow> all = Rows(wanted);
+              const KernelFilter& wanted, const RowFilter& counts = {}) {
+    std::vector<FitRow> all = Rows(wanted);
+    if (counts) std::erase_if(all, [&](const FitRow& row) { return !counts(row.kernel); });
     const std::vector<FitRow> rows = Thinned(Half(all, true), options_.most_rows);
     if (all.empty()) return Keep(name);
     if (only_states()) return false;
@@ -240,14 +242,25 @@ bool FitAttention(GpuData* gpu, Fitter* fitter) {
       continue;
     }
     bool moved = false;
-    for (const bool forward : {true, false}) {
-      const KernelKind pass =
-          forward ? KernelKind::kAttentionForward : KernelKind::kAttentionBackward;
-      const auto variables =
-          AttentionVariables(gpu->spec, type, forward ? &library.forward : &library.backward);
+    struct Pass {
+      KernelKind kind;
+      bool wide;
+      const char* name;
+      AttentionPass* parameters;
+    };
+    const Pass passes[] = {
+        {KernelKind::kAttentionForward, false, "forward", &library.forward},
+        {KernelKind::kAttentionBackward, false, "backward", &library.backward},
+        {KernelKind::kAttentionForward, true, "wide forward", &library.wide_forward},
+        {KernelKind::kAttentionBackward, true, "wide backward", &library.wide_backward}};
+    for (const Pass& pass : passes) {
+      if (pass.wide && library.wide_from == 0) continue;
       moved |= fitter->FitSet(
-          library.name + (forward ? " forward" : " backward"), variables,
-          [&](KernelKind kind, DataType of) { return kind == pass && Has(library.types, of); });
+          library.name + " " + pass.name, AttentionVariables(gpu->spec, type, pass.parameters),
+          [&](KernelKind kind, DataType of) { return kind == pass.kind && Has(library.types, of); },
+          [&](const Kernel& kernel) {
+            return library.IsWide(AttentionShapeOf(kernel).head_dim) == pass.wide;
+          });
     }
     if (fitter->only_states()) continue;
     StateErrors(

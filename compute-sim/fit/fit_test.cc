@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "compute-sim/fit/fit_rows.h"
@@ -91,6 +92,32 @@ TEST(Fit, AttentionRateStaysBelowTheDenseRate) {
   const double rate = result.parameters.attention[0].forward.tensor_rate.flops_per_second();
   EXPECT_GT(rate, 291.9e12);
   EXPECT_LE(rate, 312e12);
+}
+
+// Rows of wide heads determine the passes of wide heads and no others.
+TEST(Fit, WideHeadsHavePassesOfTheirOwn) {
+  GpuData gpu = ShippedGpuData("b200-sxm-180g", kBurst);
+  GpuData truth = gpu;
+  AttentionPass& wide = truth.parameters.attention[0].wide_forward;
+  wide.tensor_rate = FlopRate(wide.tensor_rate.flops_per_second() * 0.8);
+  std::string text =
+      "# gpu: b200-sxm-180g\n# provenance: made\n# method: a model\n# date: never\n"
+      "kernel,dtype,batch,sequence,heads,kv_heads,head_dim,causal,value_dim,time\n";
+  for (int64_t sequence = 512; sequence <= 16384; sequence *= 2) {
+    for (const int64_t heads : {16, 32, 64}) {
+      const AttentionShape shape{8, sequence, heads, heads, 192, true, 0, 128};
+      const Kernel kernel = Attention(KernelKind::kAttentionForward, DataType::kBf16, shape);
+      text += fmt::format("attention-forward,bf16,8,{0},{1},{1},192,1,128,{2} us\n", sequence,
+                          heads, PredictCalibrated(truth, kernel)->us);
+    }
+  }
+  gpu.profiles = {SharedProfile(text)};
+  const FitResult result = *Fit(gpu, Options(1500, 200));
+  const AttentionParameters& library = result.parameters.attention[0];
+  EXPECT_EQ(library.forward.tensor_rate, gpu.parameters.attention[0].forward.tensor_rate);
+  for (const Residuals& residuals : result.residuals) EXPECT_LE(residuals.mean, 0.02);
+  EXPECT_NE(std::find(result.kept.begin(), result.kept.end(), "cudnn-9 forward"),
+            result.kept.end());
 }
 
 // A few long rows cannot determine twelve parameters, but they determine the rate.
@@ -293,6 +320,21 @@ TEST(Fit, StartsFromTheReferenceScaled) {
   EXPECT_EQ(StartingParameters(a100, &h100)->GemmFor(DataType::kFp8), nullptr);
   EXPECT_NE(StartingParameters(a100, &h100)->GemmFor(DataType::kFp16), nullptr);
   EXPECT_FALSE(StartingParameters(a100, nullptr).ok());
+}
+
+TEST(KernelsText, WideHeadsReadBack) {
+  const KernelParameters parameters = ShippedGpuData("b200-sxm-180g", kSustained).parameters;
+  ASSERT_EQ(parameters.attention[0].wide_from, 192);
+  const std::string section = KernelsText(parameters, "");
+  bool present = false;
+  const KernelParameters again = *ReadKernelParameters(section, "f", &present);
+  EXPECT_EQ(KernelsText(again, ""), section);
+  EXPECT_EQ(again.attention[0].forward.block, 256);
+  EXPECT_EQ(again.gemm[0].power_exponent, 0.866);
+  const size_t from = section.find("from: 192");
+  const std::string wrong = std::string(section).replace(from, 9, "from: 0");
+  EXPECT_NE(ReadKernelParameters(wrong, "f", &present).error().ToString().find("'from'"),
+            std::string::npos);
 }
 
 TEST(KernelsText, ReadsBackAndLeavesOtherSectionsAlone) {

@@ -113,6 +113,7 @@ void ReadGemmSet(const YamlNode& node, GemmParameters* set, Diagnostics* diagnos
   reader.Read("derate_slope", &set->derate_slope);
   reader.Read("l2_warm", &set->l2_warm);
   reader.ReadOptional("promotion", &set->promotion);
+  reader.ReadOptional("power_exponent", &set->power_exponent);
   ReadErrors(&reader, &set->error, diagnostics);
   RequirePositive(&reader, "tensor_rate", set->tensor_rate.flops_per_second());
   RequirePositive(&reader, "memory", set->memory.bytes_per_second());
@@ -123,6 +124,7 @@ void ReadGemmSet(const YamlNode& node, GemmParameters* set, Diagnostics* diagnos
   RequireRange(&reader, "persistence", set->persistence, 0, 1);
   RequireRange(&reader, "derate", set->derate, 0, 10);
   RequireRange(&reader, "promotion", set->promotion, 0, 10);
+  RequireRange(&reader, "power_exponent", set->power_exponent, 0, 3);
   RequireRange(&reader, "derate_slope", set->derate_slope, 0, 100);
   RequireShort(&reader, "launch", set->launch);
   RequireShort(&reader, "tile_start", set->tile_start);
@@ -149,6 +151,10 @@ void ReadAttentionPass(YamlReader* parent, const std::string& key, AttentionPass
   const YamlNode* node = parent->Take(key, true);
   if (node == nullptr) return;
   YamlReader reader(*node, key, diagnostics);
+  reader.ReadOptional("block", &pass->block);
+  reader.ReadOptional("balance", &pass->balance);
+  RequireRange(&reader, "block", static_cast<double>(pass->block), 1, 4096);
+  RequirePositive(&reader, "balance", pass->balance);
   reader.Read("launch", &pass->launch);
   reader.Read("tensor_rate", &pass->tensor_rate);
   reader.Read("scores_per_ps", &pass->scores_per_ps);
@@ -161,6 +167,18 @@ void ReadAttentionPass(YamlReader* parent, const std::string& key, AttentionPass
   RequireRange(&reader, "serial_passes", pass->serial_passes, 0, 1000);
   RequireShort(&reader, "launch", pass->launch);
   RequireShort(&reader, "block_start", pass->block_start);
+  reader.Finish();
+}
+
+// The passes of heads that are at least as large as `from`.
+void ReadWideHeads(YamlReader* parent, AttentionParameters* library, Diagnostics* diagnostics) {
+  const YamlNode* node = parent->Take("wide_heads", false);
+  if (node == nullptr) return;
+  YamlReader reader(*node, "wide_heads", diagnostics);
+  reader.Read("from", &library->wide_from);
+  reader.CheckRange("from", library->wide_from, 1, 4096);
+  ReadAttentionPass(&reader, "forward", &library->wide_forward, diagnostics);
+  ReadAttentionPass(&reader, "backward", &library->wide_backward, diagnostics);
   reader.Finish();
 }
 
@@ -177,6 +195,7 @@ void ReadLibrary(const YamlNode& node, AttentionParameters* library, Diagnostics
   ReadErrors(&reader, &library->error, diagnostics);
   ReadAttentionPass(&reader, "forward", &library->forward, diagnostics);
   ReadAttentionPass(&reader, "backward", &library->backward, diagnostics);
+  ReadWideHeads(&reader, library, diagnostics);
   reader.Finish();
 }
 

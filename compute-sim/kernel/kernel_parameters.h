@@ -41,10 +41,14 @@ struct GemmParameters {
   double derate_slope = 1;
   double l2_warm = 1;    // share of L2 in which operands are found
   double promotion = 0;  // extra time of the main loop of GEMMs that promote sums to fp32
+  // The sustained rate grows with this power of the power limit; 0: it does not depend on it.
+  double power_exponent = 0;
   FitErrors error;
 };
 
 struct AttentionPass {
+  int64_t block = 0;   // query rows of a thread block; 0: the library's
+  double balance = 0;  // 0: the library's
   Time launch;
   FlopRate tensor_rate;
   double scores_per_ps = 1;
@@ -60,7 +64,15 @@ struct AttentionParameters {
   double balance = 1;         // exponent joining total work and the longest row of blocks
   double memory_overlap = 1;  // exponent joining arithmetic and memory
   AttentionPass forward, backward;
+  int64_t wide_from = 0;  // the head size from which on the wide passes count; 0: they never do
+  AttentionPass wide_forward, wide_backward;
   FitErrors error;
+
+  bool IsWide(int64_t head_dim) const { return wide_from > 0 && head_dim >= wide_from; }
+  const AttentionPass& PassOf(bool is_forward, int64_t head_dim) const {
+    if (IsWide(head_dim)) return is_forward ? wide_forward : wide_backward;
+    return is_forward ? forward : backward;
+  }
 };
 
 // A share of the plain bandwidth by row length, ascending.

@@ -40,15 +40,27 @@ std::string GemmText(const GemmParameters& s) {
              Us(s.tile_start), Us(s.tile_store), s.persistence, s.overlap, Us(s.split_sync),
              s.derate, Us(s.derate_at), s.derate_slope, s.l2_warm) +
          (s.promotion > 0 ? fmt::format("        promotion: {:.4g}\n", s.promotion) : "") +
+         (s.power_exponent > 0 ? fmt::format("        power_exponent: {:.4g}\n", s.power_exponent)
+                               : "") +
          ErrorText(s.error, "        ");
 }
 
 std::string PassText(const AttentionPass& p) {
+  const std::string block = p.block > 0 ? fmt::format("block: {}, ", p.block) : "";
+  const std::string balance = p.balance > 0 ? fmt::format("balance: {:.4g}, ", p.balance) : "";
   return fmt::format(
-      "{{launch: {}, tensor_rate: {}, scores_per_ps: {:.4g}, block_start: {}, overlapped_passes: "
+      "{{{}{}launch: {}, tensor_rate: {}, scores_per_ps: {:.4g}, block_start: {}, "
+      "overlapped_passes: "
       "{:.4g}, serial_passes: {:.4g}}}",
-      Us(p.launch), Tera(p.tensor_rate), p.scores_per_ps, Us(p.block_start), p.overlapped_passes,
-      p.serial_passes);
+      block, balance, Us(p.launch), Tera(p.tensor_rate), p.scores_per_ps, Us(p.block_start),
+      p.overlapped_passes, p.serial_passes);
+}
+
+std::string WideHeadsText(const AttentionParameters& a) {
+  if (a.wide_from == 0) return "";
+  return fmt::format(
+      "        wide_heads:\n          from: {}\n          forward: {}\n          backward: {}\n",
+      a.wide_from, PassText(a.wide_forward), PassText(a.wide_backward));
 }
 
 std::string AttentionText(const AttentionParameters& a) {
@@ -57,7 +69,7 @@ std::string AttentionText(const AttentionParameters& a) {
              "        memory_overlap: {:.4g}\n        forward: {}\n        backward: {}\n",
              a.name, Types(a.types), a.block, a.balance, a.memory_overlap, PassText(a.forward),
              PassText(a.backward)) +
-         ErrorText(a.error, "        ");
+         WideHeadsText(a) + ErrorText(a.error, "        ");
 }
 
 std::string CurveText(const ShareCurve& curve) {

@@ -176,10 +176,10 @@ Prediction PredictAttention(const Kernel& kernel, const GpuShape& gpu, const Ban
                             const AttentionParameters& library) {
   const AttentionShape s = AttentionShapeOf(kernel);
   const bool forward = kernel.kind == KernelKind::kAttentionForward;
-  const AttentionPass& pass = forward ? library.forward : library.backward;
+  const AttentionPass& pass = library.PassOf(forward, s.head_dim);
   const double width = static_cast<double>(s.head_dim), sms = gpu.sms;
   const double value = static_cast<double>(s.value_dim);
-  const double block = static_cast<double>(library.block);
+  const double block = static_cast<double>(pass.block > 0 ? pass.block : library.block);
   // Forward: Q K^T, P V. Backward: Q K^T again, dO V^T, P^T dO, dS K, dS^T Q.
   const double flops = forward ? 2 * (width + value) : 6 * width + 4 * value;
   const double per_score =
@@ -196,7 +196,7 @@ Prediction PredictAttention(const Kernel& kernel, const GpuShape& gpu, const Ban
   const double elements = batch * (queries + kv) * (width + value) / 4;
   const double traffic =
       elements * static_cast<double>(SizeOf(kernel.type).count()) / hbm.bytes_per_second() * kMicro;
-  const double math = SmoothMax(work, longest, library.balance);
+  const double math = SmoothMax(work, longest, pass.balance > 0 ? pass.balance : library.balance);
   const double overlapped = pass.overlapped_passes * traffic;
   const double us = pass.launch.us() + SmoothMax(math, overlapped, library.memory_overlap) +
                     pass.serial_passes * traffic;

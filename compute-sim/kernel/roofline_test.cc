@@ -159,6 +159,39 @@ TEST(Roofline, FusedAttentionWithinTheStatedError) {
   EXPECT_LE(h100.Worst(), 0.08);
 }
 
+// cuDNN's causal attention on a B200, one sequence: the rows of MooreThreads/SimuMax @4dcaae51,
+// configs/system/b200_bf16_ceperm.json, that no parameter was fitted to.
+struct CudnnRow {
+  int64_t sequence, heads, kv_heads, head_dim;
+  double forward_us, backward_us;
+};
+constexpr CudnnRow kCudnnB200[] = {
+    {4096, 8, 1, 128, 98.565, 115.924},         {4096, 8, 2, 128, 96.88, 121.434},
+    {4096, 32, 4, 128, 167.601, 383.811},       {4096, 32, 8, 128, 168.107, 388.312},
+    {4096, 128, 16, 128, 503.327, 1475.406},    {32768, 16, 2, 128, 3354.599, 11212.07},
+    {131072, 16, 2, 128, 63258.49, 189163.291}, {4096, 32, 32, 192, 194.373, 625.109},
+    {4096, 128, 128, 192, 735.282, 2374.143},   {131072, 64, 64, 192, 457325.952, 1188179.525}};
+
+TEST(Roofline, CudnnAttentionOfNarrowAndWideHeadsWithinTheStatedError) {
+  GpuData data = ShippedGpuData("b200-sxm-180g", kSustained);
+  data.attention_library = "cudnn-9";
+  Errors narrow, wide;
+  for (const CudnnRow& row : kCudnnB200) {
+    const AttentionShape shape{1, row.sequence, row.heads, row.kv_heads, row.head_dim, true,
+                               0, 128};
+    Errors& errors = row.head_dim == 128 ? narrow : wide;
+    const auto us = [&](KernelKind kind) {
+      return PredictCalibrated(data, Attention(kind, DataType::kBf16, shape))->us;
+    };
+    errors.Add(us(KernelKind::kAttentionForward), row.forward_us);
+    errors.Add(us(KernelKind::kAttentionBackward), row.backward_us);
+  }
+  narrow.Print("B200 cuDNN, heads of 128");
+  wide.Print("B200 cuDNN, heads of 192 and 128");
+  EXPECT_LE(narrow.Mean(), 0.09);
+  EXPECT_LE(wide.Mean(), 0.08);
+}
+
 // Element-wise addition on an A100 SXM: 1.70 TB/s out of HBM (Azure/AI-benchmarking-guide).
 TEST(Roofline, MemoryTrafficGoesThroughL2OrHbm) {
   const GpuData data = ShippedGpuData("a100-sxm-80g", kSustained);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "compute-sim/model/scaling_facts.h"
 
@@ -36,7 +37,32 @@ struct Difference {
     if (to.schedule == TileSchedule::kUnknown || from.schedule == TileSchedule::kUnknown) return;
     if (to.schedule != from.schedule) set->persistence = to.schedule == TileSchedule::kPersistent;
   }
+  // The ratio of the rates that the power limits sustain; 0 if it is not known. Between
+  // architectures, a watt buys different rates.
+  double PowerRatio(double exponent) const {
+    if (!same_architecture || exponent == 0) return 0;
+    if (to.power_limit == 0 || from.power_limit == 0) return 0;
+    return std::pow(to.power_limit / from.power_limit, exponent);
+  }
+  // `sustained`: the sustained tensor rate of the other GPU. Arithmetic at the power limit has the
+  // rate that the limit allows, which is at most that of short kernels.
+  void ChangePower(FlopRate sustained, GemmParameters* set) const {
+    const double ratio = PowerRatio(set->power_exponent);
+    if (ratio == 0) return;
+    const double here = sustained.flops_per_second() * ratio;
+    set->derate = std::max(0.0, set->tensor_rate.flops_per_second() / here - 1);
+  }
+  // The ratio of the exponentials of an SM in a cycle; 1 unless both are published.
+  double ExponentialsRatio() const {
+    if (to.exponentials == 0 || from.exponentials == 0) return 1;
+    return to.exponentials / from.exponentials;
+  }
+  bool same_architecture = false;
 };
+
+FlopRate SustainedRate(const GemmParameters& set) {
+  return FlopRate(set.tensor_rate.flops_per_second() / (1 + set.derate));
+}
 
 void Scale(double flops, double bandwidth, GemmParameters* set) {
   Multiply(flops, &set->tensor_rate);
@@ -46,9 +72,9 @@ void Scale(double flops, double bandwidth, GemmParameters* set) {
   Multiply(1 / bandwidth, &set->tile_store);
 }
 
-void Scale(double flops, AttentionPass* pass) {
+void Scale(double flops, double exponentials, AttentionPass* pass) {
   Multiply(flops, &pass->tensor_rate);
-  pass->scores_per_ps *= flops;
+  pass->scores_per_ps *= flops * exponentials;
 }
 
 // Removes the types that only one GPU has. Returns the ratio of the rates of the first type that
@@ -82,8 +108,12 @@ void AddMissingTypes(const GpuSpec& to, const GpuSpec& from, const Difference& d
   for (int t = 0; t < kDataTypeCount; ++t) {
     const DataType type = static_cast<DataType>(t);
     if (Rate(to, type) == 0 || p->GemmFor(type) != nullptr) continue;
+    // At the power limit, every type keeps the share of its rate that 16 bits keep.
+    const GemmParameters* scaled = p->GemmFor(DataType::kFp16);
+    const double derate = scaled == nullptr ? usual->derate : scaled->derate;
     GemmParameters& set = p->gemm.emplace_back(*usual);
     set.types = {type};
+    set.derate = derate;
     // Operands come from L2 as fast as for any type; only the arithmetic depends on the type.
     Scale(usual_ratio, bandwidth, &set);
     set.tensor_rate = usual->tensor_rate;
@@ -108,21 +138,32 @@ Result<KernelParameters> ScaledParameters(const GpuSpec& to, const GpuSpec& from
   Difference difference;
   ASSIGN_OR_RETURN(difference.to, ReadScalingFacts(to.file_text, to.file_name));
   ASSIGN_OR_RETURN(difference.from, ReadScalingFacts(from.file_text, from.file_name));
+  difference.same_architecture = to.architecture == from.architecture;
   KernelParameters p = parameters;
   const double bandwidth =
       to.memory_bandwidth.bytes_per_second() / from.memory_bandwidth.bytes_per_second();
   for (GemmParameters& set : p.gemm) {
+    const FlopRate sustained = SustainedRate(set);
     Scale(KeepCommon(to, from, &set.types), bandwidth, &set);
     if (set.types.empty()) continue;
     Multiply(difference.ShareRatio(set.types.front(), set.types.front()), &set.tensor_rate);
     difference.ChangeSchedule(&set);
+    difference.ChangePower(sustained, &set);
   }
   std::erase_if(p.gemm, [](const GemmParameters& set) { return set.types.empty(); });
   AddMissingTypes(to, from, difference, bandwidth, usual_ratio, parameters, &p);
   for (AttentionParameters& library : p.attention) {
-    const double flops = KeepCommon(to, from, &library.types);
-    Scale(flops, &library.forward);
-    Scale(flops, &library.backward);
+    double flops = KeepCommon(to, from, &library.types);
+    if (library.types.empty()) continue;
+    // A lower power limit slows attention like the GEMMs of its type. A higher one does not speed
+    // it up beyond the ratio of the specifications.
+    const GemmParameters* gemm = parameters.GemmFor(library.types.front());
+    const double power = gemm == nullptr ? 0 : difference.PowerRatio(gemm->power_exponent);
+    if (power > 0) flops = std::min(flops, power);
+    for (AttentionPass* pass :
+         {&library.forward, &library.backward, &library.wide_forward, &library.wide_backward}) {
+      Scale(flops, difference.ExponentialsRatio(), pass);
+    }
   }
   // The errors of the other GPU's predictions do not hold for these predictions.
   for (GemmParameters& set : p.gemm) set.error = {};

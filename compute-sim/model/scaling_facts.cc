@@ -1,5 +1,10 @@
 #include "compute-sim/model/scaling_facts.h"
 
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "core/base/scan.h"
 #include "core/base/yaml.h"
 
 namespace drydock {
@@ -17,6 +22,22 @@ void ReadShares(const YamlNode& node, std::array<double, kDataTypeCount>* shares
     }
   }
   reader.Finish();
+}
+
+void ReadPowerLimit(YamlReader* reader, double* watts) {
+  std::string text;
+  reader->ReadOptional("power_limit", &text);
+  if (!reader->Has("power_limit")) return;
+  constexpr std::string_view kUnit = " W";
+  constexpr int kMost = 10'000;
+  const std::string_view number =
+      text.ends_with(kUnit) ? std::string_view(text).substr(0, text.size() - kUnit.size()) : "";
+  int whole = 0;
+  if (ScanNumbers(number, {""}, {&whole}) && whole >= 1 && whole <= kMost) {
+    *watts = whole;
+  } else {
+    reader->Fail("power_limit", fmt::format("expected a power like '700 W', found '{}'", text));
+  }
 }
 
 }  // namespace
@@ -43,6 +64,11 @@ Result<ScalingFacts> ReadScalingFacts(const std::string& file_text, const std::s
   }
   if (const YamlNode* shares = reader.Take("matmul_share", false)) {
     ReadShares(*shares, &facts.matmul_share, &diagnostics);
+  }
+  ReadPowerLimit(&reader, &facts.power_limit);
+  reader.ReadOptional("exponentials", &facts.exponentials);
+  if (reader.Has("exponentials") && !(facts.exponentials >= 1 && facts.exponentials <= 1024)) {
+    reader.Fail("exponentials", "expected exponentials of an SM in a cycle, from 1 to 1024");
   }
   std::string source;
   reader.Read("source", &source);
