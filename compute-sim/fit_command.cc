@@ -89,7 +89,9 @@ void Declare(CLI::App* command, Options* options, const CommonOptions&) {
                    "Trials for each set of parameters; 0 only states the errors")
       ->check(CLI::Range(0, 1000000))
       ->capture_default_str();
-  command->add_option("--rows", options->fit.most_rows, "The most rows that a set is fitted to")
+  command
+      ->add_option("--rows", options->fit.max_rows,
+                   "Maximum number of rows to which a set is fitted")
       ->check(CLI::Range(10, 1000000))
       ->capture_default_str();
   CheckOptions(command, [options]() -> Status {

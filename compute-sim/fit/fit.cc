@@ -42,7 +42,7 @@ class Fitter {
               const KernelFilter& wanted, const RowFilter& counts = {}) {
     std::vector<FitRow> all = Rows(wanted);
     if (counts) std::erase_if(all, [&](const FitRow& row) { return !counts(row.kernel); });
-    const std::vector<FitRow> rows = Thinned(Half(all, true), options_.most_rows);
+    const std::vector<FitRow> rows = Thinned(Half(all, true), options_.max_rows);
     if (all.empty()) return Keep(name);
     if (only_states()) return false;
     const size_t shapes = CountShapes(rows);

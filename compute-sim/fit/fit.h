@@ -26,7 +26,7 @@ struct Residuals {
 struct FitOptions {
   FitWeights weights;
   int evaluations = 1500;  // of each set of parameters
-  size_t most_rows = 600;  // of each fit; more rows are thinned evenly
+  size_t max_rows = 600;   // of each fit; more rows are thinned evenly
 };
 
 struct FitResult {

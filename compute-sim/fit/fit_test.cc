@@ -25,9 +25,9 @@ TEST(Simplex, FindsTheMinimumOfACurvedValley) {
 }
 
 // With the shipped weights.
-FitOptions Options(int evaluations, size_t most_rows) {
+FitOptions Options(int evaluations, size_t max_rows) {
   const std::string path = "configs/fit.yaml";
-  return {*ParseFitWeights(*ReadFile(path), path), evaluations, most_rows};
+  return {*ParseFitWeights(*ReadFile(path), path), evaluations, max_rows};
 }
 
 // Rows of GEMMs and additions with the times that `truth` predicts.
@@ -224,8 +224,8 @@ TEST(Fit, LongRowsChangeRatesAndCurvesOnly) {
   EXPECT_LE(fitted.error.large, 0.02);
 }
 
-// A row that contains the quantisation is fitted and predicted with the quantisation.
-TEST(Fit, RowsWithAQuantisationDetermineItsCost) {
+// A row that contains the quantization is fitted and predicted with the quantization.
+TEST(Fit, RowsWithAQuantizationDetermineItsCost) {
   GpuData gpu = ShippedGpuData("h100-sxm-80g", kBurst);
   GpuData truth = gpu;
   truth.parameters.memory.quantise = {Time::Us(20), 12};

@@ -36,14 +36,14 @@ struct ImportedTimes {
   void Add(const Kernel& kernel, double us);
 
   std::vector<Row> rows;
-  bool quantised = false;  // fp8 GEMMs contain the quantisation of their activations
+  bool quantised = false;  // fp8 GEMMs contain the quantization of their activations
   std::map<std::string, int64_t> left_out;  // kernels that a profile cannot hold, with their count
 };
 
 struct Importer {
   std::string name;
   std::string summary;
-  bool burst = true;      // the tool measures at burst clocks
+  bool burst = true;        // the tool measures at burst clocks
   bool states_type = true;  // its files state types; otherwise ImportOptions::type is used
   bool needs_model = false;
   Result<ImportedTimes> (*read)(const std::string& path, const ImportOptions& options);

@@ -33,7 +33,7 @@ Status AiconfiguratorGemm(const ForeignTable& table, size_t row, ImportedTimes* 
   RETURN_IF_ERROR(table.Integers(row, {{"m", &m}, {"n", &n}, {"k", &k}}));
   ASSIGN_OR_RETURN(const double latency, table.Positive(row, "latency"));
   out->Add(Gemm(*type, m, n, k), latency * kMilli);
-  // The times are those of a framework's linear operator, which computes the fp8 scale anew.
+  // The times are those of a framework's linear operator, which computes a new fp8 scale each time.
   out->quantised |= *type == DataType::kFp8;
   return OkStatus();
 }

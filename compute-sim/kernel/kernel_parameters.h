@@ -78,7 +78,7 @@ struct AttentionParameters {
 // A share of the plain bandwidth by row length, ascending.
 using ShareCurve = std::vector<std::pair<int64_t, double>>;
 
-// The quantisation of a GEMM's activations by a framework that computes their fp8 scale anew.
+// The quantization of a GEMM's activations by a framework that computes a new fp8 scale each time.
 struct QuantiseStage {
   Time launch;
   double bytes = 0;  // an activation

@@ -53,7 +53,7 @@ std::optional<double> UsualBytesPerElement(KernelKind kind, DataType type) {
       return 8 + e;
     case K::kAdam:  // reads gradient, parameter and two moments in fp32, writes the last three
       return 28;
-    case K::kRowReduce:  // reads 16 bits before a quantisation, 32 bits in a cross-entropy
+    case K::kRowReduce:  // reads 16 bits before a quantization, 32 bits in a cross-entropy
     case K::kTopK:       // from here on, the traffic depends on the number of picks
     case K::kScatter:
     case K::kRowMap:

@@ -22,7 +22,7 @@ struct DriverState::Library {
   int (*by_pci)(const char*, Device*) = nullptr;
   int (*version)(char*, unsigned) = nullptr;
   int (*clock)(Device, int, unsigned*) = nullptr;
-  int (*most_clock)(Device, int, unsigned*) = nullptr;
+  int (*max_clock)(Device, int, unsigned*) = nullptr;
   int (*power)(Device, unsigned*) = nullptr;
   int (*power_limit)(Device, unsigned*) = nullptr;
 
@@ -36,7 +36,7 @@ struct DriverState::Library {
     return handle != nullptr && Find("nvmlInit_v2", &init) && Find("nvmlShutdown", &shutdown) &&
            Find("nvmlDeviceGetHandleByPciBusId_v2", &by_pci) &&
            Find("nvmlSystemGetDriverVersion", &version) && Find("nvmlDeviceGetClockInfo", &clock) &&
-           Find("nvmlDeviceGetMaxClockInfo", &most_clock) &&
+           Find("nvmlDeviceGetMaxClockInfo", &max_clock) &&
            Find("nvmlDeviceGetPowerUsage", &power) &&
            Find("nvmlDeviceGetEnforcedPowerLimit", &power_limit) && init() == kSuccess;
   }
@@ -65,8 +65,8 @@ std::string DriverState::Version() const {
 
 std::string DriverState::MaxClocks() const {
   unsigned sm = 0, memory = 0, milliwatts = 0;
-  if (library_ == nullptr || library_->most_clock(library_->device, kSmClock, &sm) != kSuccess ||
-      library_->most_clock(library_->device, kMemoryClock, &memory) != kSuccess ||
+  if (library_ == nullptr || library_->max_clock(library_->device, kSmClock, &sm) != kSuccess ||
+      library_->max_clock(library_->device, kMemoryClock, &memory) != kSuccess ||
       library_->power_limit(library_->device, &milliwatts) != kSuccess) {
     return "";
   }

@@ -176,10 +176,10 @@ dim3 ThreadsFor(int64_t columns, int packs) {
 template <template <class, class, int> class Body, class In, class Out>
 void LaunchRows(const RowStreams& s) {
   const int64_t packs = s.columns / kPack;
-  const auto launch = [&](auto body, auto most_threads, int each) {
+  const auto launch = [&](auto body, auto max_threads, int each) {
     const dim3 threads = ThreadsFor(s.columns, each);
     const unsigned blocks = static_cast<unsigned>((s.rows + threads.y - 1) / threads.y);
-    ForEachRow<decltype(body), decltype(most_threads)::value><<<blocks, threads>>>(s);
+    ForEachRow<decltype(body), decltype(max_threads)::value><<<blocks, threads>>>(s);
   };
   constexpr std::integral_constant<int, 512> kFew;
   constexpr std::integral_constant<int, 1024> kMany;

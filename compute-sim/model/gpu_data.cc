@@ -24,7 +24,7 @@ std::optional<Prediction> PredictAt(Clocks clocks, const GpuData& gpu, const Ker
   return PredictGemm(kernel, gpu.shape(), parameters, *set, clocks);
 }
 
-// The time of the quantisation in a row with `contains: quantise`.
+// The time of the quantization in a row with `contains: quantise`.
 double QuantiseUs(const GpuData& gpu, const Kernel& kernel) {
   const MemoryParameters& memory = gpu.parameters.memory;
   if (kernel.kind != KernelKind::kGemm || SizeOf(kernel.type) != Bytes(1)) return 0;

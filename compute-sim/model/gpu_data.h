@@ -32,7 +32,7 @@ std::optional<Prediction> PredictAsProfiled(const GpuData& gpu, const Profile& p
                                             const Kernel& kernel);
 
 // The time of a measured row in this run: as measured, unless the row was measured at burst clocks
-// or contains a quantisation, and the GPU is calibrated. Then the measured time is multiplied by
+// or contains a quantization, and the GPU is calibrated. Then the measured time is multiplied by
 // the ratio of the model's answers for this run and for the row.
 double RowUs(const GpuData& gpu, const Profile& profile, const RowRef& row, const Kernel& kernel);
 

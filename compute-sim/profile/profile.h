@@ -36,7 +36,7 @@ struct Profile {
   std::string gpu;         // the GPU type the rows were measured on
   std::string source;      // where the rows come from, as the header says
   bool burst = false;      // measured in short bursts, not under the load of a long run
-  bool quantised = false;  // an fp8 GEMM's row contains the quantisation of its activations
+  bool quantised = false;  // an fp8 GEMM's row contains the quantization of its activations
   double max_gap = 4;      // no interpolation between rows further apart than this factor
   double weight = 1;       // share of the rows' deviation from the model that is applied
   int64_t repeated = 0;    // rows that repeat another row

@@ -22,7 +22,8 @@ double DenseRate(const GpuSpec& spec, DataType type) {
   return rate(type);
 }
 
-// The reason why a row is too fast: "549.8 GFLOP in 1 us are 549756 TFLOPS, the dense rate is 989";
+// The reason why a row is too fast: "549.8 GFLOP in 1 us are 5.498e+05 TFLOPS, its dense rate is
+// 989";
 // "" if the row is possible.
 std::string Excess(const Kernel& kernel, Time time, const GpuSpec& spec) {
   const double seconds = time.us() / 1e6;

@@ -6,14 +6,14 @@ using K = KernelKind;
 
 // Scores for every expert, and their softmax in fp32.
 void ListKernels(const submodule::Router& s, KernelList* list) {
-  constexpr double kFp32 = 4;
+  const auto fp32 = static_cast<double>(SizeOf(DataType::kFp32).count());
   const DataType type = list->type;
   if (list->forward()) {
     list->Add(Gemm(type, s.rows, s.n, s.k));
-    list->Memory(K::kSoftmax, s.rows, s.n, list->e + kFp32);
+    list->Memory(K::kSoftmax, s.rows, s.n, list->e + fp32);
     return;
   }
-  list->Memory(K::kSoftmaxBackward, s.rows, s.n, 2 * kFp32 + list->e);
+  list->Memory(K::kSoftmaxBackward, s.rows, s.n, 2 * fp32 + list->e);
   list->Add(Gemm(type, s.rows, s.k, s.n));
   list->Add(s.accumulate_fp32 ? GemmAccumulate(type, s.n, s.k, s.rows)
                               : Gemm(type, s.n, s.k, s.rows));

@@ -178,7 +178,7 @@ TEST(SubmoduleKernels, ExpertsShareTheRowsEvenly) {
       "quantise 16x64 bf16, grouped-gemm 2x8x32x64 fp8");
 }
 
-TEST(SubmoduleKernels, QuantisationWithoutAKnownScaleReadsTwice) {
+TEST(SubmoduleKernels, QuantizationWithoutAKnownScaleReadsTwice) {
   EXPECT_EQ(Listed("kind: quantise, rows: 8, n: 16, fused: true"), "quantise 8x16 bf16");
   EXPECT_EQ(Listed("kind: quantise, rows: 8, n: 16"),
             "row-reduce 8x16 bf16 2 B each, quantise 8x16 bf16");

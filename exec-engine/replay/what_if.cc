@@ -92,10 +92,10 @@ struct Originals {
 const std::vector<WhatIfChange>& WhatIfChanges() {
   static const std::vector<WhatIfChange> changes = {
       {"compute", "all kernels of compute ops", SpeedCompute},
-      {"nvlink", "bandwidth of NVLink, or what else joins the GPUs of a host", SpeedNvLink},
+      {"nvlink", "bandwidth between the GPUs of a host: NVLink or PCIe", SpeedNvLink},
       {"nic", "rate of NICs and of all cables", SpeedNic},
       {"latency", "latency of NVLink, NICs, cables and switches", ShortenLatency},
-      {"nccl", "what NCCL's kernels and proxies cost beside the links", SpeedNccl},
+      {"nccl", "times and copy rates of NCCL's thread blocks and proxies", SpeedNccl},
       {"host", "launches by the host", SpeedHost}};
   return changes;
 }

@@ -29,7 +29,7 @@ const std::vector<WhatIfChange>& WhatIfChanges();
 Result<std::vector<const WhatIfChange*>> FindChanges(const std::string& names);
 
 struct WhatIfOptions {
-  double better = 10;  // per cent, above 0
+  double better = 10;  // percent, above 0
   std::vector<const WhatIfChange*> changes;
   ReplayOptions replay;
   std::function<void(const std::string& name)> began;  // called before each replay

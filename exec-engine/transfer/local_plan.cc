@@ -113,8 +113,8 @@ class Builder {
     return any ? handling : "";
   }
 
-  // Returns the begin of the steps of the program's pattern with the costs of its work. Makes them
-  // on first use.
+  // Returns the index of the first step of the program's pattern, with the costs of its work. Makes
+  // the steps on first use.
   uint32_t StepsOf(const ChannelProgram& program) {
     const std::string handling = HandlingsOf(program);
     const auto [entry, added] = steps_.emplace(std::tuple(program.pattern, program.work, handling),

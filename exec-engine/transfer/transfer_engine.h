@@ -1,7 +1,7 @@
 // Moves the data of communication calls through one host, slice by slice.
 //
 // A call in progress is a Transfer. ThreadBlocks walks the programs of its members on this host,
-// Proxy exchanges slices with other hosts. They share one queue of events. The begin of a slice is
+// Proxy exchanges slices with other hosts. They share one queue of events. The start of a slice is
 // known as soon as the times of all that it waits for are known, even if these times are in the
 // future. So there is one event for each slice of a runner, and ports are taken in the order of
 // begins. Events of equal time are ordered by call, kind and runner or connection, so the order in

@@ -135,7 +135,7 @@ TelemetryError(const Topology& topology)
     {
         return "";
     }
-    const uint32_t hops = FabricMap(topology).MostHops();
+    const uint32_t hops = FabricMap(topology).MaxHops();
     return hops <= Telemetry::MAX_HOPS
                ? ""
                : fmt::format("congestion control '{}' works over at most {} switches in a row; the "

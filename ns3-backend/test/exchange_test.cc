@@ -164,7 +164,7 @@ class Shares : public testing::Test {
 
 using Owners = std::vector<std::vector<uint32_t>>;
 
-TEST_F(Shares, NeighboursStayTogetherByWeight) {
+TEST_F(Shares, NeighborsStayTogetherByWeight) {
   EXPECT_EQ(Deal({{1, 1, 1, 1}, {6, 1, 1}}, 2, ns3::rdma::NEIGHBOURS),
             (Owners{{0, 0, 1, 1}, {0, 1, 1}}));
 }

@@ -184,7 +184,7 @@ run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
             time.sleep(0.02)
         return True
 
-    def test_a_moved_folder_is_configured_anew(self):
+    def test_a_moved_folder_is_configured_again(self):
         self.pipeline(*INPUTS)
         cache = self.box / "build/release/CMakeCache.txt"
         cache.write_text("CMAKE_HOME_DIRECTORY:INTERNAL=/elsewhere\n")

@@ -224,7 +224,7 @@ TEST(FluidNetworkTest, SprayFillsEveryPath) {
   }
 }
 
-// On average the last message is within one per cent. Single messages are early where small
+// On average the last message is within one percent. Single messages are early where small
 // messages share with large messages (SmallMessagesShareWithALargeOne).
 TEST(FluidNetworkTest, RandomMessagesEndNearTheirPacketTimes) {
   constexpr int kSeeds = 40, kMessages = 200;

@@ -27,7 +27,7 @@ FsdpPlan MakeFsdpPlan(const TrainingJob& job, const ParallelLayout& layout) {
 }
 
 namespace {
-constexpr int64_t kFp32Bytes = 4;
+const int64_t kFp32Bytes = SizeOf(DataType::kFp32).count();
 }  // namespace
 
 FsdpUnits MakeFsdpUnits(const TorchContext& context, const FsdpPlan& plan, int chunk) {

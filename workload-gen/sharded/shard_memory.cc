@@ -9,7 +9,7 @@
 namespace drydock {
 namespace {
 
-constexpr int64_t kFp32 = 4;
+const int64_t kFp32 = SizeOf(DataType::kFp32).count();
 
 // Returns the largest sum of `count` consecutive values.
 int64_t LargestSum(const std::vector<int64_t>& elements, size_t count) {

@@ -205,7 +205,7 @@ FabricMap::AccessPair FabricMap::Redirect(AccessPair ends, uint32_t path) const 
   return *PickAccess(first.from_node, first.from_nic, last.to_node, last.to_nic, path);
 }
 
-uint32_t FabricMap::MostHops() const {
+uint32_t FabricMap::MaxHops() const {
   uint32_t most = 0;
   for (const uint8_t distance : distance_) {
     if (distance != kUnreached) {

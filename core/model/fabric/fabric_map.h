@@ -138,7 +138,7 @@ class FabricMap {
   };
 
   // Returns the maximum number of switches between two connected NICs of different hosts.
-  uint32_t MostHops() const;
+  uint32_t MaxHops() const;
 
   // Returns the links of a route, in order; empty if faults have cut it.
   std::vector<uint32_t> LinksOf(AccessPair ends, uint32_t path) const;

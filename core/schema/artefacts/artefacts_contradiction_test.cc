@@ -20,7 +20,7 @@ void Alter(const std::string& path, const std::function<void(Message*)>& change)
   ASSERT_TRUE(message.ParseFromString(*ReadFile(path)));
   message.clear_checksum();
   change(&message);
-  ASSERT_TRUE(WriteFileAtomically(path, *protocol::Serialise(message, path)).ok());
+  ASSERT_TRUE(WriteFileAtomically(path, *protocol::Serialize(message, path)).ok());
 }
 
 TEST_F(ArtefactsTest, RejectsManifestsThatContradictThemselves) {

@@ -280,7 +280,7 @@ Status WriteFlowPlan(const std::string& run, const FlowPlan& plan, const Provena
     message.add_assignment_group(assignment.group);
     message.add_assignment_plan(assignment.plan);
   }
-  ASSIGN_OR_RETURN(const std::string content, protocol::Serialise(message, path));
+  ASSIGN_OR_RETURN(const std::string content, protocol::Serialize(message, path));
   return WriteFileAtomically(path, content);
 }
 

@@ -62,7 +62,7 @@ Status WriteKernelTimes(const std::string& run, const KernelTimes& times,
       Encode(submodule, added->add_submodules());
   }
   for (const int64_t count : times.source_count) message.add_source_count(count);
-  ASSIGN_OR_RETURN(const std::string content, protocol::Serialise(message, path));
+  ASSIGN_OR_RETURN(const std::string content, protocol::Serialize(message, path));
   return WriteFileAtomically(path, content);
 }
 

@@ -99,7 +99,7 @@ inline Error Damaged(const std::string& path, const std::string& what) {
 }
 
 template <typename Message>
-Result<std::string> Serialise(const Message& message, const std::string& path) {
+Result<std::string> Serialize(const Message& message, const std::string& path) {
   std::string out;
   if (message.ByteSizeLong() > INT32_MAX || !message.SerializeToString(&out)) {
     return Error("the artefact would be larger than 2 GB", {path, 0, 0});

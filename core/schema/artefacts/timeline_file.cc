@@ -185,7 +185,7 @@ Status WriteTimeline(const std::string& run, const Timeline& timeline,
   }
   for (const LinkTotal& link : timeline.links) Encode(link, message.add_links());
   for (const SlowdownRow& row : timeline.slowdowns) Encode(row, message.add_slowdowns());
-  ASSIGN_OR_RETURN(const std::string content, protocol::Serialise(message, path));
+  ASSIGN_OR_RETURN(const std::string content, protocol::Serialize(message, path));
   return WriteFileAtomically(path, content);
 }
 

@@ -359,7 +359,7 @@ Result<std::string> EncodeTopology(const Topology& topology, const ClusterInput&
   EncodeSettings(topology.nccl_settings, message.mutable_nccl_settings());
   for (const Fault& fault : topology.faults) EncodeFault(fault, message.add_faults());
   EncodeVariation(cluster.variation, &message);
-  return protocol::Serialise(message, path);
+  return protocol::Serialize(message, path);
 }
 
 Status ReadTopology(const std::string& path, ClusterInput* cluster) {

@@ -117,7 +117,7 @@ TEST_F(ArtefactsTest, TopologiesThatContradictThemselves) {
     EXPECT_TRUE(message.ParseFromString(whole));
     message.clear_checksum();
     change(&message);
-    EXPECT_TRUE(WriteFileAtomically(At(kTopologyName), *protocol::Serialise(message, "t")).ok());
+    EXPECT_TRUE(WriteFileAtomically(At(kTopologyName), *protocol::Serialize(message, "t")).ok());
     return ErrorOf(kTopologyName);
   };
   const std::string damaged = At(kTopologyName) + ": error: damaged: ";

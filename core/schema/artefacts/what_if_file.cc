@@ -21,7 +21,7 @@ Status WriteWhatIf(const std::string& run, const WhatIf& what_if, const Provenan
     added->set_changed(answer.changed);
     added->set_iteration_ps(answer.iteration.ps());
   }
-  ASSIGN_OR_RETURN(const std::string content, protocol::Serialise(message, path));
+  ASSIGN_OR_RETURN(const std::string content, protocol::Serialize(message, path));
   return WriteFileAtomically(path, content);
 }
 

@@ -305,7 +305,7 @@ Status WriteWorkload(const std::string& run, const Workload& workload, const Clu
     if (!workload.memory.empty()) EncodeMemory(workload.memory[c], entry);
     RETURN_IF_ERROR(directory.Write(entry->file(), content));
   }
-  ASSIGN_OR_RETURN(const std::string content, protocol::Serialise(manifest, target));
+  ASSIGN_OR_RETURN(const std::string content, protocol::Serialize(manifest, target));
   RETURN_IF_ERROR(directory.Write(BaseName(kManifestName), content));
   ASSIGN_OR_RETURN(const std::string topology,
                    EncodeTopology(workload.topology, cluster, provenance.tool, target));

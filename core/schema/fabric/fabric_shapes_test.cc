@@ -44,15 +44,15 @@ std::string Message(int hosts, int nics, const std::string& fabric) {
 }
 
 struct Cabling {
-  std::vector<int> cables;                // of each switch
-  std::vector<std::set<int>> neighbours;  // among the switches
+  std::vector<int> cables;               // of each switch
+  std::vector<std::set<int>> neighbors;  // among the switches
   std::map<std::pair<int, int>, int> nic_cables;
 };
 
 Cabling CablingOf(const Topology& topology) {
   Cabling cabling;
   cabling.cables.resize(topology.fabric.switches.size());
-  cabling.neighbours.resize(topology.fabric.switches.size());
+  cabling.neighbors.resize(topology.fabric.switches.size());
   for (const FabricLink& link : topology.fabric.links) {
     for (const auto& [here, there] : {std::pair(link.a, link.b), std::pair(link.b, link.a)}) {
       if (!here.is_switch) {
@@ -60,7 +60,7 @@ Cabling CablingOf(const Topology& topology) {
         continue;
       }
       ++cabling.cables[static_cast<size_t>(here.index)];
-      if (there.is_switch) cabling.neighbours[static_cast<size_t>(here.index)].insert(there.index);
+      if (there.is_switch) cabling.neighbors[static_cast<size_t>(here.index)].insert(there.index);
     }
   }
   return cabling;
@@ -68,13 +68,13 @@ Cabling CablingOf(const Topology& topology) {
 
 // Returns the distance from a switch to the farthest reachable one, and how many are reachable.
 std::pair<int, int> Depth(const Cabling& cabling, int from) {
-  std::vector<int> steps(cabling.neighbours.size(), -1);
+  std::vector<int> steps(cabling.neighbors.size(), -1);
   std::queue<int> at({from});
   steps[static_cast<size_t>(from)] = 0;
   int reached = 0, depth = 0;
   for (; !at.empty(); at.pop(), ++reached) {
     depth = steps[static_cast<size_t>(at.front())];
-    for (const int next : cabling.neighbours[static_cast<size_t>(at.front())]) {
+    for (const int next : cabling.neighbors[static_cast<size_t>(at.front())]) {
       if (steps[static_cast<size_t>(next)] >= 0) continue;
       steps[static_cast<size_t>(next)] = depth + 1;
       at.push(next);
@@ -164,11 +164,11 @@ TEST(ThreeTiersTest, APodHoldsAllRailsOfItsHosts) {
   const Cabling cabling = CablingOf(*topology);
   std::map<std::string, std::set<std::string>> leaves_of;  // pod of a spine -> leaves
   int cores = 0;
-  for (size_t i = 0; i < cabling.neighbours.size(); ++i) {
+  for (size_t i = 0; i < cabling.neighbors.size(); ++i) {
     const FabricSwitch& each = topology->fabric.switches[i];
     cores += each.tier == 2;
     if (each.tier != 1) continue;
-    for (const int next : cabling.neighbours[i]) {
+    for (const int next : cabling.neighbors[i]) {
       const FabricSwitch& other = topology->fabric.switches[static_cast<size_t>(next)];
       if (other.tier == 0) leaves_of[each.name.substr(0, 4)].insert(other.name);
     }
@@ -282,7 +282,7 @@ TEST(TorusTest, Mistakes) {
   EXPECT_EQ(Message(9, 1, Torus("[2, 4]", 5)),
             "error: 8 switches with 1 NICs each have no room for 9 NICs");
   EXPECT_EQ(Message(8, 1, Torus("[4, 4]", 4)),
-            "error: a switch has 4 ports, but its NICs and its neighbours need 5");
+            "error: a switch has 4 ports, but its NICs and its neighbors need 5");
   const std::string shape =
       "error: 'dimensions' must be 1 to 6 positive numbers, such as [4, 4, 8], of at most 65536 "
       "switches";

@@ -49,7 +49,7 @@ std::string NameAt(const TorusShape& shape, int64_t number) {
 
 }  // namespace
 
-// Switch x + X y + X Y z is at (x, y, z); neighbours differ by one in one coordinate.
+// Switch x + X y + X Y z is at (x, y, z); neighbors differ by one in one coordinate.
 void MakeTorus(FabricContext* context) {
   Layer layer;
   TorusShape shape;
@@ -59,9 +59,9 @@ void MakeTorus(FabricContext* context) {
   reader->ReadOptional("nics_per_switch", &per_switch);
   reader->CheckRange("nics_per_switch", per_switch, 1, 4096);
   if (!ReadTorus(reader, &shape) || !sane || per_switch < 1 || per_switch > 4096) return;
-  int neighbours = 0;
-  for (const int size : shape.sizes) neighbours += std::min(size - 1, 2);
-  if (!PortsSuffice(context, layer, per_switch + neighbours, "its NICs and its neighbours")) return;
+  int neighbors = 0;
+  for (const int size : shape.sizes) neighbors += std::min(size - 1, 2);
+  if (!PortsSuffice(context, layer, per_switch + neighbors, "its NICs and its neighbors")) return;
   const int64_t nics = CountNics(*context->topology);
   if (nics > shape.switches * per_switch) {
     return reader->Fail("dimensions", fmt::format("{} switches with {} NICs each have no room for "

@@ -50,7 +50,7 @@ class WindowLoop
     };
 
     /// Both arguments outlive this. The first thread fires \p windowTrace as a window begins, with
-    /// the begin and the end of the window; the other threads may already run the window.
+    /// the start and the end of the window; the other threads may already run the window.
     WindowLoop(ControlEvents* control, const WindowTrace* windowTrace);
     ~WindowLoop();
 
