@@ -1,9 +1,9 @@
 // workload-gen model.yaml cluster.topo -o RUN: writes what every rank does as RUN/1-workload/.
 #include "workload-gen/generate_command.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -13,6 +13,7 @@
 
 #include "core/base/check.h"
 #include "core/base/files.h"
+#include "core/base/plural.h"
 #include "core/base/spelling.h"
 #include "core/base/writable.h"
 #include "core/nccl/nccl_library.h"
@@ -161,9 +162,11 @@ void Announce(const CommonOptions& common, const Workload& workload) {
   size_t ops = 0;
   for (const Program& program : workload.programs) ops += program.ops.size();
   Report(kTool, common,
-         fmt::format("{}: {}, {} ranks in {} classes, {} ops, {} submodules, {} calls",
-                     workload.totals.model_name, workload.totals.layout, workload.rank_count(),
-                     workload.class_count, ops, workload.submodules.size(), workload.calls.size()));
+         fmt::format("{}: {}, {} in {}, {}, {}, {}", workload.totals.model_name,
+                     workload.totals.layout, Plural(workload.rank_count(), "rank"),
+                     Plural(workload.class_count, "class"), Plural(ops, "op"),
+                     Plural(workload.submodules.size(), "submodule"),
+                     Plural(workload.calls.size(), "call")));
   Report(kTool, common, MemoryText(workload));
 }
 

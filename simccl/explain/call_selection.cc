@@ -1,11 +1,12 @@
 #include "simccl/explain/call_selection.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <utility>
 
 #include "core/base/cli.h"
+#include "core/base/plural.h"
 #include "core/model/calls/call_words.h"
 #include "core/model/calls/grouped_call.h"
 #include "core/model/calls/rank_list.h"
@@ -76,8 +77,8 @@ CLI::Option* AddEach(CLI::App* app, const char* name, std::vector<T>* options, c
 template <typename T>
 Status CheckCount(const char* name, const std::vector<T>& options, size_t calls) {
   if (options.size() == 1 || options.size() == calls) return OkStatus();
-  return Error(fmt::format("{} is given {} times for {} calls; give it once, or for each", name,
-                           options.size(), calls));
+  return Error(fmt::format("{} is given {} for {}; give it once, or for each", name,
+                           Plural(options.size(), "time"), Plural(calls, "call")));
 }
 
 }  // namespace
@@ -127,8 +128,8 @@ Status CheckCallOptions(const CallOptions& options) {
   RETURN_IF_ERROR(CheckClusterOverrides(options.overrides));
   const size_t calls = options.collectives.size();
   if (options.sizes.size() != calls) {
-    return Error(fmt::format("--size is given {} times for {} calls; each needs its own",
-                             options.sizes.size(), calls));
+    return Error(fmt::format("--size is given {} for {}; each needs its own",
+                             Plural(options.sizes.size(), "time"), Plural(calls, "call")));
   }
   RETURN_IF_ERROR(CheckCount("--type", options.types, calls));
   RETURN_IF_ERROR(CheckCount("--op", options.ops, calls));

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/plural.h"
 #include "core/model/calls/grouped_call.h"
 #include "core/model/calls/rank_list.h"
 #include "core/nccl/topology_world.h"
@@ -22,10 +23,6 @@ namespace {
 std::string Name(int algorithm, int protocol) {
   return fmt::format("{} with {}", AlgorithmNames()[static_cast<size_t>(algorithm)],
                      ProtocolNames()[static_cast<size_t>(protocol)]);
-}
-
-std::string Plural(int64_t count, const char* what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 // Returns "2 hosts; 2 dgx-h100 with 8 GPUs of the group each".

@@ -3,10 +3,10 @@
 // only parses flags; the library does the work.
 #include "simccl/record/record_command.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/base/files.h"
+#include "core/base/plural.h"
 #include "core/base/writable.h"
 #include "core/nccl/nccl_library.h"
 #include "core/schema/artefacts/artefacts.h"
@@ -123,9 +124,9 @@ void Announce(const CommonOptions& common, const Recording& recording, const Wor
     copies += rank.copies;
   }
   Report(kTool, common,
-         fmt::format("{}: {}, {} calls in {} communicators, {} classes", workload.totals.model_name,
-                     workload.totals.layout, calls, recording.communicators.size(),
-                     workload.class_count));
+         fmt::format("{}: {}, {} in {}, {}", workload.totals.model_name, workload.totals.layout,
+                     Plural(calls, "call"), Plural(recording.communicators.size(), "communicator"),
+                     Plural(workload.class_count, "class")));
   if (kernels + copies > 0) {
     Report(kTool, common,
            fmt::format("left out, since their times are unknown: {} kernels and {} copies or fills "
@@ -189,10 +190,11 @@ Status RunProgram(Options options, const CommonOptions& common) {
 
 void Announce(const CommonOptions& common, const PlayedWorkload& played) {
   const Workload& workload = played.workload;
-  Report(kTool, common,
-         fmt::format("{}: {}, {} ranks in {} classes, {} calls in {} communicators",
-                     workload.totals.model_name, workload.totals.layout, workload.rank_count(),
-                     workload.class_count, played.calls, played.communicators));
+  Report(
+      kTool, common,
+      fmt::format("{}: {}, {} in {}, {} in {}", workload.totals.model_name, workload.totals.layout,
+                  Plural(workload.rank_count(), "rank"), Plural(workload.class_count, "class"),
+                  Plural(played.calls, "call"), Plural(played.communicators, "communicator")));
   if (played.bypassing == 0) return;
   Report(kTool, common,
          fmt::format("taken from the schedule, since they bypass NCCL: {} calls in userbuffers",

@@ -76,7 +76,7 @@ class NcclRecord(unittest.TestCase):
 
     def test_messages_outside_groups_stay_messages(self):
         status, _, stderr = self.record(A100, built / "chain", self.folder / "id")
-        self.assertEqual((status, stderr), (0, "nccl-record: chain: recorded, 8 ranks, 14 calls in 1 communicators, "
+        self.assertEqual((status, stderr), (0, "nccl-record: chain: recorded, 8 ranks, 14 calls in 1 communicator, "
                                                "8 classes\n"))
         calls = self.replay()["collectives"]
         self.assertEqual([(c["collective"], c["members"], c["uses"]) for c in calls], [("send-recv", 8, 7)])

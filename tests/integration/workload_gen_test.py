@@ -38,7 +38,7 @@ class WorkloadGen(unittest.TestCase):
     def test_writes_a_manifest_and_a_trace_per_class(self):
         status, stdout, stderr = self.run_tool(MODEL, CLUSTER, "-o", self.out)
         self.assertEqual((status, stdout), (0, ""), stderr)
-        self.assertEqual(stderr, "workload-gen: gpt-22b: TP8 PP1 DP1, 1 micro-batch, 8 ranks in 1 classes, 837 ops, "
+        self.assertEqual(stderr, "workload-gen: gpt-22b: TP8 PP1 DP1, 1 micro-batch, 8 ranks in 1 class, 837 ops, "
                                  "43 submodules, 7 calls\n"
                                  "workload-gen: memory of the fullest ranks (class 0): 57.5 GB of 85.9 GB: fits "
                                  "(parameters 5.54, gradients 11.09, optimizer states 33.26, activations 6.11, "
@@ -78,7 +78,7 @@ class WorkloadGen(unittest.TestCase):
         self.assertEqual((status, stdout), (0, ""), stderr)
         self.assertTrue(stderr.startswith(
             f"workload-gen: {script}: 1 ignored, no effect: --lr\nworkload-gen: train: TP8 PP1 DP1, 1 micro-batch, "
-            "8 ranks in 1 classes, "), stderr)
+            "8 ranks in 1 class, "), stderr)
         status, stdout, _ = self.run_tool("--megatron-args", script, "--print-model", "--variable", "LAYERS=24",
                                           "--set", "training.recompute=full")
         self.assertEqual(status, 0)

@@ -187,7 +187,7 @@ class Import(Graphs):
             "workload-gen import: warning: line 3: the collective of 'grad_norm' is in the forward columns and so runs over "
             "tensor-parallel ranks, as in SimAI; data-parallel ranks are meant\n"
             "workload-gen import: warning: 1 collectives of 0 bytes are left out; the first is 'attention' in line 4\n"
-            "workload-gen import: w.txt: imported from a SimAI workload, 8 ranks in 1 classes, 14 ops, 9 submodules, 3 calls; 14 process "
+            "workload-gen import: w.txt: imported from a SimAI workload, 8 ranks in 1 class, 14 ops, 9 submodules, 3 calls; 14 process "
             "groups, 14 NCCL communicators created\n")
         self.assertGreater(self.replay()["iteration_time_s"] * 1e3, 2.1)
         path.write_text(path.read_text().replace("all_gpus: 8", "all_gpus: 16"))

@@ -37,6 +37,6 @@ cmake --build "$work/tree" --parallel "$jobs"
 
 rm -rf "$prefix"
 cmake --install "$work/tree"
-rm -rf "$prefix/lib/pkgconfig" # absolute paths, and nobody here reads them
+rm -rf "$prefix/lib/pkgconfig" # absolute paths that no build of Drydock reads
 echo "$wanted" >"$stamp"
 rm -rf "$work"

@@ -1,8 +1,10 @@
 // workload-gen explode and merge: turn a workload into one Chakra trace per rank, and back.
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+
 #include "core/base/files.h"
+#include "core/base/plural.h"
 #include "core/base/writable.h"
 #include "core/model/calls/rank_list.h"
 #include "core/schema/artefacts/artefacts.h"
@@ -116,8 +118,8 @@ class MergeCommand final : public Command {
              fmt::format("{} durations are left out; compute-sim gives them", merged.durations));
     }
     Report(kMerge, common,
-           fmt::format("{} ranks in {} classes", merged.workload.rank_count(),
-                       merged.workload.class_count));
+           fmt::format("{} in {}", Plural(merged.workload.rank_count(), "rank"),
+                       Plural(merged.workload.class_count, "class")));
     if (common.check) return OkStatus();
     return WriteWorkload(run_, merged.workload, merged.cluster, merged.provenance,
                          merged.attention_backend);

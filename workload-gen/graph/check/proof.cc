@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "core/base/plural.h"
+
 namespace drydock {
 
 Status ToStatus(const CheckReport& report, const std::string& path) {
@@ -24,11 +26,10 @@ Status ToStatus(const CheckReport& report, const std::string& path) {
 
 std::string ProofText(const Workload& w, const CheckReport& report) {
   return fmt::format(
-      "{} ranks, {} programs of {} ops together: no cycle, every op is reached; {} classes "
-      "of ranks in their groups: {} collectives have the same order on all members, {} sends and "
-      "receives match",
-      w.rank_count(), w.class_count, report.ops, report.rank_classes, report.collectives,
-      report.messages);
+      "{}, {} of {} together: no cycle, every op is reached; {} of ranks in their groups: "
+      "collectives ({}) have the same order on all members, sends and receives ({}) match",
+      Plural(w.rank_count(), "rank"), Plural(w.class_count, "program"), Plural(report.ops, "op"),
+      Plural(report.rank_classes, "class"), report.collectives, report.messages);
 }
 
 }  // namespace drydock
