@@ -11,8 +11,9 @@
 #include "core/model/calls/rank_list.h"
 #include "core/schema/artefacts/artefacts.h"
 #include "core/schema/artefacts/stamp.h"
-#include "report/facts/inputs.h"
+#include "report/band/band_errors.h"
 #include "report/facts/summary.h"
+#include "report/inputs/inputs.h"
 #include "report/output/compare.h"
 #include "report/output/page.h"
 #include "report/output/summary_json.h"
@@ -36,6 +37,7 @@ Stamp StampOf(const ReportOptions& options) {
        {kManifestName, kTopologyName, kFlowPlanName, kKernelTimesName, kTimelineName}) {
     stamp.inputs.push_back(options.run + "/" + name);
   }
+  stamp.inputs.push_back(BandErrorsPath());
   const std::string what_if = options.run + "/" + kWhatIfName;
   if (FileExists(what_if)) stamp.inputs.push_back(what_if);
   // The other run's timeline records the hashes of its inputs, so it changes with them.
@@ -81,11 +83,13 @@ Result<Content> MakeContent(const ReportOptions& options, TraceRanks choice) {
   out.trace_ranks =
       out.page_ranks.empty() ? ChooseRanks(out.inputs.workload, choice) : out.page_ranks;
   if (options.check) return out;
-  out.summary = Summarise(out.inputs);
+  ASSIGN_OR_RETURN(const std::string bands, ReadFile(BandErrorsPath()));
+  ASSIGN_OR_RETURN(const BandErrors errors, ParseBandErrors(bands, BandErrorsPath()));
+  out.summary = Summarize(out.inputs, errors);
   out.text = SummaryText(out.summary);
   if (options.compare.empty()) return out;
   ASSIGN_OR_RETURN(const Inputs other, ReadInputs(options.compare));
-  out.comparison = Compare(out.summary, Summarise(other), options.compare);
+  out.comparison = Compare(out.summary, Summarize(other), options.compare);
   out.text += ComparisonText(*out.comparison);
   return out;
 }

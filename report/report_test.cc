@@ -31,13 +31,18 @@ class ReportTest : public testing::Test {
   const std::string run_ = FreshDirectory("report");
 };
 
+BandErrors ShippedErrors() {
+  const std::string path = "configs/bands.yaml";
+  return *ParseBandErrors(*ReadFile(path), path);
+}
+
 constexpr const char* kOutputs[] = {"summary.json", "summary.txt", "critical-path.csv",
                                     "trace.json.gz", "report.html"};
 
 TEST_F(ReportTest, WritesItsFilesAndReturnsTheText) {
   const Result<ReportOutcome> outcome = MakeReport({run_});
   ASSERT_TRUE(outcome.ok()) << outcome.error().ToString();
-  const Summary summary = Summarise(FakeRun());
+  const Summary summary = Summarize(FakeRun(), ShippedErrors());
   EXPECT_EQ(outcome->text, SummaryText(summary));
   EXPECT_EQ(outcome->note,
             run_ + ": summary.json, critical-path.csv, report.html, trace.json.gz of 3 of 4 ranks");
@@ -86,7 +91,7 @@ TEST_F(ReportTest, ChangedRunOrOptionMakesANewReport) {
   Inputs faster = FakeRun();
   faster.workload.totals.tokens *= 2;
   WriteFakeRun(faster, run_);
-  EXPECT_EQ(MakeReport(options)->text, SummaryText(Summarise(faster)));
+  EXPECT_EQ(MakeReport(options)->text, SummaryText(Summarize(faster, ShippedErrors())));
 }
 
 TEST_F(ReportTest, ReportsAnInvalidTraceChoiceBeforeReading) {

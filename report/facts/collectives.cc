@@ -135,7 +135,7 @@ std::string CollectiveRow::Name() const {
 
 std::string CollectiveRow::PlanName() const { return ToString(works); }
 
-std::vector<CollectiveRow> SummariseCollectives(const Inputs& inputs) {
+std::vector<CollectiveRow> SummarizeCollectives(const Inputs& inputs) {
   Collector collector(inputs);
   for (int rank = 0; rank < inputs.workload.rank_count(); ++rank) collector.AddRank(rank);
   std::vector<CollectiveRow> rows = collector.TakeRows();

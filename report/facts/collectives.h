@@ -13,7 +13,7 @@
 
 #include "core/base/units.h"
 #include "core/model/calls/plan_works.h"
-#include "report/facts/inputs.h"
+#include "report/inputs/inputs.h"
 
 namespace drydock {
 
@@ -40,7 +40,7 @@ struct CollectiveRow {
 };
 
 // Returns the rows with the largest total first.
-std::vector<CollectiveRow> SummariseCollectives(const Inputs& inputs);
+std::vector<CollectiveRow> SummarizeCollectives(const Inputs& inputs);
 
 }  // namespace drydock
 

@@ -34,7 +34,7 @@ TEST(Collectives, CallOfNoTimeHasNoBandwidth) {
 }
 
 TEST(Collectives, RowsAreDistinctCallsCostliestFirst) {
-  const std::vector<CollectiveRow> rows = SummariseCollectives(FakeRun());
+  const std::vector<CollectiveRow> rows = SummarizeCollectives(FakeRun());
   ASSERT_EQ(rows.size(), 3u);
   EXPECT_EQ(rows[0].Name(), "tp all-reduce fp16 2 MB over 2");
   EXPECT_EQ(rows[0].PlanName(), "ring LL128");
@@ -44,8 +44,8 @@ TEST(Collectives, RowsAreDistinctCallsCostliestFirst) {
 
 // Both groups reduce once. Rank 0 begins 10 us before rank 1; this wait is not part of the
 // duration.
-TEST(Collectives, WaitingForALateNeighbourIsNotDuration) {
-  const CollectiveRow row = SummariseCollectives(FakeRun())[0];
+TEST(Collectives, WaitingForALateNeighborIsNotDuration) {
+  const CollectiveRow row = SummarizeCollectives(FakeRun())[0];
   EXPECT_EQ(row.uses, 2);
   EXPECT_EQ(row.median, Time::Us(40));
   EXPECT_EQ(row.max, Time::Us(40));
@@ -56,14 +56,14 @@ TEST(Collectives, MedianAndMaximumOfUnequalDurations) {
   Inputs inputs = FakeRun();
   inputs.timeline.ranks[3].end[2] += Time::Us(8);
   inputs.timeline.ranks[2].end[2] -= Time::Us(8);
-  const CollectiveRow row = SummariseCollectives(inputs)[0];
+  const CollectiveRow row = SummarizeCollectives(inputs)[0];
   EXPECT_EQ(row.median, Time::Us(40));
   EXPECT_EQ(row.max, Time::Us(48));
   EXPECT_EQ(row.total, Time::Us(160));
 }
 
 TEST(Collectives, MessagesCountAtTheirReceiver) {
-  const CollectiveRow activations = SummariseCollectives(FakeRun())[1];
+  const CollectiveRow activations = SummarizeCollectives(FakeRun())[1];
   EXPECT_EQ(activations.uses, 2);
   EXPECT_EQ(activations.median, Time::Us(55));  // the sender is done after 50
 }
@@ -73,7 +73,7 @@ TEST(Collectives, PlansThatDifferOnlyInTheirConnectionsAreOneRow) {
   Inputs inputs = FakeRun();
   inputs.flows.plans.push_back(inputs.flows.plans[1]);
   inputs.flows.assignments[3].plan = 2;
-  const std::vector<CollectiveRow> rows = SummariseCollectives(inputs);
+  const std::vector<CollectiveRow> rows = SummarizeCollectives(inputs);
   ASSERT_EQ(rows.size(), 3u);
   EXPECT_EQ(rows[1].uses, 2);
 }
@@ -83,7 +83,7 @@ TEST(Collectives, OneCallWithTwoAlgorithmsIsTwoRows) {
   inputs.flows.plans.push_back(inputs.flows.plans[0]);
   inputs.flows.plans.back().works[0].algorithm = Algorithm::kTree;
   inputs.flows.assignments[1].plan = 2;
-  const std::vector<CollectiveRow> rows = SummariseCollectives(inputs);
+  const std::vector<CollectiveRow> rows = SummarizeCollectives(inputs);
   ASSERT_EQ(rows.size(), 4u);
   EXPECT_EQ(rows[2].PlanName(), "ring LL128");
   EXPECT_EQ(rows[3].PlanName(), "tree LL128");
@@ -99,7 +99,7 @@ TEST(Collectives, GroupedCallIsOneRowThatNamesItsWorks) {
   inputs.workload.calls[0] = MakeGrouped({all_reduce, all_reduce, message});
   const Work ring = inputs.flows.plans[0].works[0];
   inputs.flows.plans[0].works = {ring, ring, {Algorithm::kSendRecv, Protocol::kSimple, 2}};
-  const CollectiveRow row = SummariseCollectives(inputs)[0];
+  const CollectiveRow row = SummarizeCollectives(inputs)[0];
   EXPECT_EQ(row.Name(), row.role + " all-reduce x2, send-recv 6 MB over 2");
   EXPECT_EQ(row.PlanName(), "ring LL128 x2, send-recv Simple");
   EXPECT_EQ(row.uses, 2);

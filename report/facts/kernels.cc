@@ -69,7 +69,7 @@ std::vector<KernelRow> CollectRows(const Inputs& inputs) {
 
 }  // namespace
 
-KernelSummary SummariseKernels(const Inputs& inputs) {
+KernelSummary SummarizeKernels(const Inputs& inputs) {
   KernelSummary summary;
   summary.rows = CollectRows(inputs);
   double total = 0;

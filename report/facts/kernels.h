@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/base/units.h"
-#include "report/facts/inputs.h"
+#include "report/inputs/inputs.h"
 
 namespace drydock {
 
@@ -37,7 +37,7 @@ inline bool IsShown(const KernelSummary& kernels, size_t source) {
   return source != static_cast<size_t>(TimeSource::kGiven) || kernels.by_source[source].kernels > 0;
 }
 
-KernelSummary SummariseKernels(const Inputs& inputs);
+KernelSummary SummarizeKernels(const Inputs& inputs);
 
 }  // namespace drydock
 

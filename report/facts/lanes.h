@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "report/facts/inputs.h"
+#include "report/inputs/inputs.h"
 
 namespace drydock {
 

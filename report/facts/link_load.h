@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/base/units.h"
-#include "report/facts/inputs.h"
+#include "report/inputs/inputs.h"
 
 namespace drydock {
 

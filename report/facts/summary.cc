@@ -105,7 +105,7 @@ std::optional<MemoryFacts> MemoryOf(const Workload& workload) {
 
 }  // namespace
 
-Summary Summarise(const Inputs& inputs) {
+Summary Summarize(const Inputs& inputs, const std::optional<BandErrors>& errors) {
   Summary out;
   out.job = JobOf(inputs.workload.totals);
   out.cluster = ClusterOf(inputs.workload);
@@ -113,13 +113,17 @@ Summary Summarise(const Inputs& inputs) {
   out.length = LengthOf(inputs.timeline);
   out.rates = RatesOf(inputs, out.cluster, out.length);
   out.memory = MemoryOf(inputs.workload);
-  out.parts = SummariseParts(inputs.timeline);
+  out.parts = SummarizeParts(inputs.timeline);
   out.classes = BreakdownByClass(inputs);
-  out.collectives = SummariseCollectives(inputs);
-  out.transfers = SummariseTransfers(inputs);
-  out.kernels = SummariseKernels(inputs);
-  out.path = SummarisePath(inputs);
+  out.collectives = SummarizeCollectives(inputs);
+  out.transfers = SummarizeTransfers(inputs);
+  out.kernels = SummarizeKernels(inputs);
+  out.path = SummarizePath(inputs);
   out.what_if = inputs.what_if;
+  if (errors && out.length.stopped == Time()) {
+    out.band =
+        BandOf(inputs, out.rates.iteration, TimeSharesOf(inputs, out.path.steps, *errors), *errors);
+  }
   return out;
 }
 

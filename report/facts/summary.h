@@ -1,4 +1,4 @@
-// The figures of a run: its speed, what limits it, and the assumptions. Summarise computes them
+// The figures of a run: its speed, what limits it, and the assumptions. Summarize computes them
 // once; the JSON, the text and the page show them, so the three agree. Plain data;
 // immutable once built.
 #ifndef DRYDOCK_REPORT_FACTS_SUMMARY_H_
@@ -13,12 +13,13 @@
 
 #include "core/base/units.h"
 #include "core/model/memory_total.h"
-#include "report/facts/breakdown.h"
+#include "report/band/band.h"
 #include "report/facts/collectives.h"
-#include "report/facts/inputs.h"
 #include "report/facts/kernels.h"
-#include "report/facts/path_summary.h"
 #include "report/facts/transfers.h"
+#include "report/inputs/breakdown.h"
+#include "report/inputs/inputs.h"
+#include "report/path/path_summary.h"
 
 namespace drydock {
 
@@ -95,6 +96,7 @@ struct Summary {
   NetworkFacts network;
   RunLength length;
   Rates rates;
+  std::optional<Band> band;           // absent without errors, or if the run was stopped
   std::optional<MemoryFacts> memory;  // absent if unknown
   std::array<PartSummary, kPartCount> parts;
   std::vector<ClassBreakdown> classes;
@@ -109,7 +111,8 @@ struct Summary {
   }
 };
 
-Summary Summarise(const Inputs& inputs);
+// `errors`: of the models behind the prediction, for its band.
+Summary Summarize(const Inputs& inputs, const std::optional<BandErrors>& errors = std::nullopt);
 
 }  // namespace drydock
 

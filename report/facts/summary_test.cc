@@ -10,14 +10,14 @@ namespace {
 
 // MFU = model FLOPs / (iteration time × GPUs × dense peak) = 9.6e10 / (600 us × 4 × 100 TFLOP/s).
 TEST(Summary, ModelFlopsUtilisationIsItsClosedForm) {
-  const Rates rates = Summarise(FakeRun()).rates;
+  const Rates rates = Summarize(FakeRun()).rates;
   EXPECT_DOUBLE_EQ(rates.model.flops_per_second(), 9.6e10 / 600e-6 / 4);
   ASSERT_TRUE(rates.mfu.has_value());
   EXPECT_DOUBLE_EQ(*rates.mfu, 9.6e10 / (600e-6 * 4 * 100e12));
 }
 
 TEST(Summary, HardwareFlopsUtilisationCountsRecompute) {
-  const Rates rates = Summarise(FakeRun()).rates;
+  const Rates rates = Summarize(FakeRun()).rates;
   ASSERT_TRUE(rates.hfu.has_value());
   EXPECT_DOUBLE_EQ(*rates.hfu, 1.2e11 / (600e-6 * 4 * 100e12));
 }
@@ -25,17 +25,17 @@ TEST(Summary, HardwareFlopsUtilisationCountsRecompute) {
 TEST(Summary, WithoutRecomputeThereIsNoHardwareUtilisation) {
   Inputs inputs = FakeRun();
   inputs.workload.totals.hardware_flops = inputs.workload.totals.model_flops;
-  EXPECT_FALSE(Summarise(inputs).rates.hfu.has_value());
+  EXPECT_FALSE(Summarize(inputs).rates.hfu.has_value());
 }
 
 TEST(Summary, TokensPerSecondAreThoseOfTheWholeCluster) {
-  const Rates rates = Summarise(FakeRun()).rates;
+  const Rates rates = Summarize(FakeRun()).rates;
   EXPECT_DOUBLE_EQ(rates.tokens_per_second, 4096 / 600e-6);
   EXPECT_DOUBLE_EQ(rates.tokens_per_gpu_second, 4096 / 600e-6 / 4);
 }
 
 TEST(Summary, SharesOfTheMeanAddUpToOne) {
-  const Summary summary = Summarise(FakeRun());
+  const Summary summary = Summarize(FakeRun());
   double sum = 0;
   for (const PartSummary& part : summary.parts) sum += summary.ShareOf(part.mean);
   EXPECT_DOUBLE_EQ(sum, 1);

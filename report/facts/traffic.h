@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "report/facts/inputs.h"
-#include "report/facts/plan_links.h"
+#include "report/inputs/inputs.h"
+#include "report/path/plan_links.h"
 
 namespace drydock {
 

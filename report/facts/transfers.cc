@@ -19,7 +19,7 @@ std::string TransferRow::Name() const {
                      preposition, MemoryTierNames()[static_cast<size_t>(transfer.tier)]);
 }
 
-std::vector<TransferRow> SummariseTransfers(const Inputs& inputs) {
+std::vector<TransferRow> SummarizeTransfers(const Inputs& inputs) {
   const Workload& w = inputs.workload;
   std::map<std::pair<uint32_t, OpKind>, std::vector<Time>> durations;
   for (int rank = 0; rank < w.rank_count() && !w.transfers.empty(); ++rank) {

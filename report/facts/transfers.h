@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/base/units.h"
-#include "report/facts/inputs.h"
+#include "report/inputs/inputs.h"
 
 namespace drydock {
 
@@ -24,7 +24,7 @@ struct TransferRow {
 };
 
 // Returns the rows with the largest total first.
-std::vector<TransferRow> SummariseTransfers(const Inputs& inputs);
+std::vector<TransferRow> SummarizeTransfers(const Inputs& inputs);
 
 }  // namespace drydock
 

@@ -31,7 +31,7 @@ Inputs RunWithLoads() {
 }
 
 TEST(TransfersTest, CountsEachKindWithItsMedian) {
-  const std::vector<TransferRow> rows = SummariseTransfers(RunWithLoads());
+  const std::vector<TransferRow> rows = SummarizeTransfers(RunWithLoads());
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0].Name(), "load weights 1 MB from host");
   EXPECT_EQ(rows[0].uses, 4);
@@ -42,7 +42,7 @@ TEST(TransfersTest, CountsEachKindWithItsMedian) {
 }
 
 TEST(TransfersTest, AreInTheSummaryIfThereAreAny) {
-  const Summary with = Summarise(RunWithLoads()), without = Summarise(FakeRun());
+  const Summary with = Summarize(RunWithLoads()), without = Summarize(FakeRun());
   EXPECT_NE(SummaryText(with).find("load weights 1 MB from host"), std::string::npos);
   EXPECT_NE(SummaryJson(with).find("\"transfers\""), std::string::npos);
   EXPECT_EQ(SummaryText(without).find("loads, stores"), std::string::npos);

@@ -23,7 +23,7 @@ Inputs SlowerRun() {
   return inputs;
 }
 
-Comparison Compared() { return Compare(Summarise(FakeRun()), Summarise(SlowerRun()), "runs/b"); }
+Comparison Compared() { return Compare(Summarize(FakeRun()), Summarize(SlowerRun()), "runs/b"); }
 
 TEST(Compare, SaysWhatDiffers) {
   const Comparison comparison = Compared();
@@ -36,7 +36,7 @@ TEST(Compare, SaysWhatDiffers) {
 
 // The other run lacks the largest call, and has a call that this run lacks.
 Comparison WithOtherCalls() {
-  Summary here = Summarise(FakeRun()), there = Summarise(FakeRun());
+  Summary here = Summarize(FakeRun()), there = Summarize(FakeRun());
   there.collectives.erase(there.collectives.begin());
   here.collectives.pop_back();
   return Compare(here, there, "b");
@@ -57,7 +57,7 @@ TEST(Compare, ATimeThatOneRunLacksIsNoneAndHasNoChange) {
   EXPECT_THAT(ComparisonSection(comparison),
               HasSubstr("<td class=\"n\">40 us</td><td class=\"n\">none</td>"
                         "<td class=\"n\"></td>"));
-  const auto json = nlohmann::json::parse(SummaryJson(Summarise(FakeRun()), &comparison));
+  const auto json = nlohmann::json::parse(SummaryJson(Summarize(FakeRun()), &comparison));
   EXPECT_EQ(json["comparison"]["collectives"][0]["here_s"], 40e-6);
   EXPECT_TRUE(json["comparison"]["collectives"][0]["there_s"].is_null());
 }
@@ -82,7 +82,7 @@ TEST(Compare, IsInTheTextThePageAndTheJson) {
   EXPECT_THAT(ComparisonSection(comparison),
               HasSubstr("<td>iteration time</td><td class=\"n\">600 us</td>"
                         "<td class=\"n\">660 us</td><td class=\"n\">+10.00 %</td>"));
-  const auto json = nlohmann::json::parse(SummaryJson(Summarise(FakeRun()), &comparison));
+  const auto json = nlohmann::json::parse(SummaryJson(Summarize(FakeRun()), &comparison));
   EXPECT_EQ(json["comparison"]["run"], "runs/b");
   EXPECT_EQ(json["comparison"]["iteration_time_s"]["there"], 660e-6);
 }

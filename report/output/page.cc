@@ -50,6 +50,11 @@ std::string Tiles(const Summary& summary) {
   std::string out = "<div class=\"tiles\">\n";
   out += Tile(ToString(rates.iteration),
               summary.length.stopped > Time() ? "until the run was stopped" : "iteration time");
+  if (summary.band) {
+    const Band& band = *summary.band;
+    out += Tile(fmt::format("{} to {}", ToString(band.low), ToString(band.high)),
+                fmt::format("holds {:g} % of measured runs", band.coverage * 100));
+  }
   out += Tile(fmt::format("{:.0f}", rates.tokens_per_second), "tokens per second");
   out += Tile(fmt::format("{:.1f} TFLOP/s", rates.model.flops_per_second() * 1e-12),
               "model FLOPs per GPU");

@@ -14,7 +14,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-std::string Page(const Inputs& inputs) { return PageOf(inputs, Summarise(inputs)); }
+std::string Page(const Inputs& inputs) { return PageOf(inputs, Summarize(inputs)); }
 
 size_t Count(const std::string& text, const std::string& what) {
   size_t count = 0;
@@ -55,13 +55,13 @@ TEST(Page, BytesDependOnTheInputsAlone) { EXPECT_TRUE(Page(FakeRun()) == Page(Fa
 
 // Ranks 0 and 1 compute 255 of 600 us on average: 42.5 % of 960 pixels.
 TEST(Pictures, BarsAreAsLongAsTheirShare) {
-  const std::string bars = BarsSvg(Summarise(FakeRun()));
+  const std::string bars = BarsSvg(Summarize(FakeRun()));
   EXPECT_THAT(bars, HasSubstr("<rect x=\"290.00\" y=\"26\" width=\"408.00\" height=\"20\" "));
   EXPECT_THAT(bars, HasSubstr("<title>compute: 255 us (42.5 %)</title>"));
   EXPECT_THAT(bars, HasSubstr(">ranks 0-1 · layer 0</text>"));
 }
 
-TEST(Pictures, EveryPartHasADistinctColour) {
+TEST(Pictures, EveryPartHasADistinctColor) {
   Inputs inputs = FakeRun();
   TimeAccount& account = inputs.timeline.accounts[0];
   account = {};
@@ -69,14 +69,14 @@ TEST(Pictures, EveryPartHasADistinctColour) {
       Time::Us(50);
   for (Time& exposed : account.exposed) exposed = Time::Us(50);
   account.idle = Time::Us(50);
-  const std::string bars = BarsSvg(Summarise(inputs));
+  const std::string bars = BarsSvg(Summarize(inputs));
   EXPECT_THAT(bars, HasSubstr(">host</text>"));
-  std::set<std::string> colours;
+  std::set<std::string> colors;
   for (size_t at = bars.find("fill=\"#"); at != std::string::npos;
        at = bars.find("fill=\"#", at + 1)) {
-    colours.insert(bars.substr(at + 6, 7));
+    colors.insert(bars.substr(at + 6, 7));
   }
-  EXPECT_EQ(colours.size(), static_cast<size_t>(kPartCount));
+  EXPECT_EQ(colors.size(), static_cast<size_t>(kPartCount));
 }
 
 // 600 us on 960 pixels: the forward pass takes 100 us, 160 pixels; the backward pass 450 to 600.

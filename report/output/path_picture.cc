@@ -12,11 +12,11 @@ namespace {
 
 using namespace svg;
 
-const char* PathColour(int part) {
-  if (part == 0) return PhaseColour(0);
-  if (part == kPathPartCount - 1) return kHostColour;
-  if (part == kPathPartCount - 2) return kMemoryColour;
-  return DimensionColour(part - 1);
+const char* PathColor(int part) {
+  if (part == 0) return PhaseColor(0);
+  if (part == kPathPartCount - 1) return kHostColor;
+  if (part == kPathPartCount - 2) return kMemoryColor;
+  return DimensionColor(part - 1);
 }
 
 }  // namespace
@@ -36,14 +36,14 @@ std::string PathSvg(const Inputs& inputs, const Summary& summary) {
     intervals[row_of_class[static_cast<size_t>(of_class)]].push_back(
         {step.begin, step.end, PathPartOf(inputs, step)});
   }
-  std::vector<std::string> colours, names;
+  std::vector<std::string> colors, names;
   std::string legend;
   int x = kLabelWidth;
   for (int part = 0; part < kPathPartCount; ++part) {
-    colours.emplace_back(PathColour(part));
+    colors.emplace_back(PathColor(part));
     names.push_back(PathPartName(part));
     if (summary.path.parts[static_cast<size_t>(part)] == Time()) continue;
-    legend += LegendEntry(14, PathColour(part), PathPartName(part), &x);
+    legend += LegendEntry(14, PathColor(part), PathPartName(part), &x);
   }
   std::string lanes;
   int y = kTop;
@@ -54,7 +54,7 @@ std::string PathSvg(const Inputs& inputs, const Summary& summary) {
                    next - first > 1 ? fmt::format("classes {} to {}", first, next - 1)
                                     : ClassLabel(summary.classes[first]));
     lanes += Lane(LaneOf(intervals[row], summary.rates.iteration, kPlotWidth, kPathPartCount), y,
-                  kBar, colours, names);
+                  kBar, colors, names);
     y += kPitch;
   }
   return Open(y + 20, "The critical path through the cluster") + legend +

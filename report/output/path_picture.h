@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "report/facts/inputs.h"
+#include "report/inputs/inputs.h"
 #include "report/facts/summary.h"
 
 namespace drydock {

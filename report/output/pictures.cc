@@ -11,14 +11,14 @@ namespace {
 
 using namespace svg;
 
-const char* PartColour(int part) {
-  if (part == 0) return PhaseColour(0);
-  if (part == kPartCount - 5) return kMemoryColour;
-  if (part == kPartCount - 4) return kHostColour;
+const char* PartColor(int part) {
+  if (part == 0) return PhaseColor(0);
+  if (part == kPartCount - 5) return kMemoryColor;
+  if (part == kPartCount - 4) return kHostColor;
   if (part == kPartCount - 3) return "#6b4226";
   if (part == kPartCount - 2) return "#c3c8d1";
   if (part == kPartCount - 1) return "#e8eaee";
-  return DimensionColour(part - 1);
+  return DimensionColor(part - 1);
 }
 
 // Returns "ranks 0-7", or "16 ranks" if the list is long.
@@ -38,7 +38,7 @@ std::string Bar(const Summary& summary, const ClassBreakdown& each, int y, int h
     out += fmt::format(
         "<rect x=\"{:.2f}\" y=\"{}\" width=\"{:.2f}\" height=\"{}\" fill=\"{}\"><title>{}: {} "
         "({:.1f} %)</title></rect>\n",
-        x, y, share * kPlotWidth, height, PartColour(i), PartName(i), ToString(part), share * 100);
+        x, y, share * kPlotWidth, height, PartColor(i), PartName(i), ToString(part), share * 100);
     if (share >= 0.06) {
       out += fmt::format("<text class=\"in{}\" x=\"{:.2f}\" y=\"{}\">{:.0f} %</text>\n",
                          i >= kPartCount - 2 ? " dark" : "", x + share * kPlotWidth / 2,
@@ -49,18 +49,18 @@ std::string Bar(const Summary& summary, const ClassBreakdown& each, int y, int h
   return out;
 }
 
-std::vector<std::string> PhaseColours() {
-  std::vector<std::string> colours;
+std::vector<std::string> PhaseColors() {
+  std::vector<std::string> colors;
   for (size_t i = 0; i < PhaseNames().size(); ++i) {
-    colours.emplace_back(PhaseColour(static_cast<int>(i)));
+    colors.emplace_back(PhaseColor(static_cast<int>(i)));
   }
-  return colours;
+  return colors;
 }
 
-std::vector<std::string> DimensionColours() {
-  std::vector<std::string> colours;
-  for (int i = 0; i < kDimensionCount; ++i) colours.emplace_back(DimensionColour(i));
-  return colours;
+std::vector<std::string> DimensionColors() {
+  std::vector<std::string> colors;
+  for (int i = 0; i < kDimensionCount; ++i) colors.emplace_back(DimensionColor(i));
+  return colors;
 }
 
 void MarkUsed(const std::vector<LaneRun>& runs, std::vector<bool>* used) {
@@ -94,7 +94,7 @@ std::string BarsSvg(const Summary& summary) {
   int x = kLabelWidth;
   for (int i = 0; i < kPartCount; ++i) {
     if (summary.parts[static_cast<size_t>(i)].max == Time()) continue;
-    out += LegendEntry(14, PartColour(i), PartName(i), &x);
+    out += LegendEntry(14, PartColor(i), PartName(i), &x);
   }
   int y = kTop;
   for (const size_t row : rows) {
@@ -116,19 +116,19 @@ std::string TimelineSvg(const Inputs& inputs, const std::vector<int>& ranks) {
     MarkUsed(compute, &phases);
     MarkUsed(moving, &dimensions);
     lanes += Label(y, kCompute, fmt::format("rank {}", rank));
-    lanes += Lane(compute, y, kCompute, PhaseColours(), PhaseNames());
-    lanes += Lane(moving, y + kCompute + 1, kCommunication, DimensionColours(), DimensionNames());
+    lanes += Lane(compute, y, kCompute, PhaseColors(), PhaseNames());
+    lanes += Lane(moving, y + kCompute + 1, kCommunication, DimensionColors(), DimensionNames());
     y += kPitch;
   }
   std::string out = Open(y + 20, "When ranks compute and communicate");
   int x = kLabelWidth;
   for (size_t i = 0; i < phases.size(); ++i) {
-    if (phases[i]) out += LegendEntry(14, PhaseColour(static_cast<int>(i)), PhaseNames()[i], &x);
+    if (phases[i]) out += LegendEntry(14, PhaseColor(static_cast<int>(i)), PhaseNames()[i], &x);
   }
   x = kLabelWidth;
   for (size_t i = 0; i < dimensions.size(); ++i) {
     if (!dimensions[i]) continue;
-    out += LegendEntry(32, DimensionColour(static_cast<int>(i)),
+    out += LegendEntry(32, DimensionColor(static_cast<int>(i)),
                        DimensionNames()[i] + " communication", &x);
   }
   return out + Axis(inputs.timeline.iteration, kTop - 6, y) + lanes + "</svg>\n";

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "report/facts/inputs.h"
+#include "report/inputs/inputs.h"
 #include "report/facts/summary.h"
 
 namespace drydock {

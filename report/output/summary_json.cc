@@ -59,6 +59,18 @@ Json PartsJson(const Summary& summary) {
   return out;
 }
 
+Json BandJson(const Band& band) {
+  Json models = Json::array();
+  for (const TimeShare& each : band.shares) {
+    models.push_back({{"name", each.name}, {"share", each.share}, {"error", each.error}});
+  }
+  return {{"coverage", band.coverage},
+          {"low_s", Seconds(band.low)},
+          {"high_s", Seconds(band.high)},
+          {"whole_run_error", band.whole_run},
+          {"models", std::move(models)}};
+}
+
 Json ClassesJson(const Summary& summary) {
   Json out = Json::array();
   for (const ClassBreakdown& each : summary.classes) {
@@ -266,6 +278,7 @@ std::string SummaryJson(const Summary& summary, const Comparison* comparison) {
   out["network"] = summary.network.name;
   out["iteration_time_s"] = Seconds(rates.iteration);
   out["iteration_time_ps"] = rates.iteration.ps();
+  if (summary.band) out["band"] = BandJson(*summary.band);
   if (summary.length.stopped > Time()) {
     out["stopped_s"] = Seconds(summary.length.stopped);
     out["ops_ended"] = summary.length.ops_ended;

@@ -17,7 +17,7 @@ TEST(SummaryJson, CongestionControlIsNullWithoutAPacketNetwork) {
   Inputs inputs = FakeRun();
   inputs.workload.topology.transport.congestion_control = "dcqcn";
   const auto written = [&inputs] {
-    return Json::parse(SummaryJson(Summarise(inputs)))["assumptions"]["congestion_control"];
+    return Json::parse(SummaryJson(Summarize(inputs)))["assumptions"]["congestion_control"];
   };
   EXPECT_EQ(written(), "dcqcn");
   inputs.timeline.network = "analytical";
@@ -25,7 +25,7 @@ TEST(SummaryJson, CongestionControlIsNullWithoutAPacketNetwork) {
 }
 
 TEST(SummaryJson, HoldsTheNumbersUnderTheirDocumentedKeys) {
-  const Json json = Json::parse(SummaryJson(Summarise(FakeRun())));
+  const Json json = Json::parse(SummaryJson(Summarize(FakeRun())));
   EXPECT_EQ(json["format"], 1);
   EXPECT_EQ(json["iteration_time_s"], 0.0006);
   EXPECT_EQ(json["iteration_time_ps"], 600000000);
@@ -49,12 +49,12 @@ TEST(SummaryJson, HoldsTheNumbersUnderTheirDocumentedKeys) {
 
 TEST(SummaryJson, HasTheMemoryOfTheFullestRanks) {
   Inputs run = FakeRun();
-  EXPECT_TRUE(nlohmann::json::parse(SummaryJson(Summarise(run)))["memory"].is_null());
-  EXPECT_EQ(SummaryText(Summarise(run)).find("memory  "), std::string::npos);
+  EXPECT_TRUE(nlohmann::json::parse(SummaryJson(Summarize(run)))["memory"].is_null());
+  EXPECT_EQ(SummaryText(Summarize(run)).find("memory  "), std::string::npos);
   for (GpuSpec& gpu : run.workload.topology.gpus) gpu.memory = Bytes(80000000000);
   run.workload.memory = {{{"parameters", Bytes(50000000000)}, {"cuda context", Bytes(600000000)}},
                          {{"parameters", Bytes(90000000000)}, {"cuda context", Bytes(600000000)}}};
-  const Summary summary = Summarise(run);
+  const Summary summary = Summarize(run);
   const auto json = nlohmann::json::parse(SummaryJson(summary))["memory"];
   EXPECT_EQ(json["fits"], false);
   EXPECT_EQ(json["class"], 1);
@@ -67,7 +67,7 @@ TEST(SummaryJson, HasTheMemoryOfTheFullestRanks) {
 }
 
 TEST(SummaryJson, KeysAreInOrder) {
-  const auto json = nlohmann::ordered_json::parse(SummaryJson(Summarise(FakeRun())));
+  const auto json = nlohmann::ordered_json::parse(SummaryJson(Summarize(FakeRun())));
   std::vector<std::string> keys;
   for (const auto& [key, value] : json.items()) keys.push_back(key);
   EXPECT_EQ(keys, (std::vector<std::string>{"format",

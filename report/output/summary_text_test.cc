@@ -16,14 +16,28 @@ using Json = nlohmann::json;
 TEST(SummaryText, WithoutAPeakThereIsNoUtilisation) {
   Inputs inputs = FakeRun();
   inputs.workload.totals.precision = DataType::kBf16;
-  const Summary summary = Summarise(inputs);
+  const Summary summary = Summarize(inputs);
   EXPECT_FALSE(summary.rates.mfu.has_value());
   EXPECT_TRUE(Json::parse(SummaryJson(summary))["mfu"].is_null());
   EXPECT_THAT(SummaryText(summary), testing::HasSubstr("MFU unknown: some GPU has no bf16 rate"));
 }
 
+TEST(SummaryText, TheBandNamesItsLargestErrors) {
+  BandErrors errors;
+  errors.coverage = 0.8;
+  errors.dense = 0.03;
+  errors.kernels[static_cast<size_t>(TimeSource::kScaled)] = 0.2;
+  errors.inside_hosts = 0.05;
+  // 1.2816 sqrt(pi / 2) sqrt(0.03^2 + (0.342 x 0.2)^2 + (0.308 x 0.05)^2) = 0.1224
+  EXPECT_THAT(SummaryText(Summarize(FakeRun(), errors)),
+              testing::HasSubstr("iteration time   600 us\n"
+                                 "80 % band        530.9 us to 678.1 us: whole run 3.0 %, gemm "
+                                 "(scaled) 6.8 %, communication inside hosts 1.5 %\n"));
+  EXPECT_EQ(SummaryText(Summarize(FakeRun())).find("band "), std::string::npos);
+}
+
 TEST(SummaryText, CompleteText) {
-  EXPECT_EQ(SummaryText(Summarise(FakeRun())),
+  EXPECT_EQ(SummaryText(Summarize(FakeRun())),
             R"(fake-1b on quad: 4 × test-gpu in 1 host, network packet
 TP2 PP2 DP1, 1 micro-batch
 
@@ -65,7 +79,7 @@ counted: 8 messages, 1000 packets
 }
 
 TEST(SummaryText, SaysHowManyCallsItLeavesOut) {
-  Summary summary = Summarise(FakeRun());
+  Summary summary = Summarize(FakeRun());
   summary.collectives.resize(14, summary.collectives[0]);
   EXPECT_THAT(SummaryText(summary), testing::HasSubstr("\n  and 2 calls more in summary.json\n"));
 }
@@ -74,7 +88,7 @@ TEST(SummaryText, ARunThatWasStoppedHasNoRates) {
   Inputs inputs = FakeRun();
   inputs.timeline.stopped = inputs.timeline.iteration;
   inputs.timeline.ops_ended = 17;
-  const Summary summary = Summarise(inputs);
+  const Summary summary = Summarize(inputs);
   EXPECT_THAT(SummaryText(summary),
               testing::HasSubstr("\n\nstopped at       600 us: 17 of 20 ops had ended\n\nwhere"));
   const Json json = Json::parse(SummaryJson(summary));
@@ -88,7 +102,7 @@ TEST(SummaryText, ARunThatWasStoppedHasNoRates) {
 TEST(SummaryText, ShowsSeveralIterations) {
   Inputs inputs = FakeRun();
   inputs.timeline.iterations = {Time::Us(500), Time::Us(100), Time::Us(600)};
-  const Summary summary = Summarise(inputs);
+  const Summary summary = Summarize(inputs);
   EXPECT_THAT(SummaryText(summary),
               testing::HasSubstr("\niterations       3, from 100 us to 600 us, 400 us on average; "
                                  "rates use the average, the rest the last iteration\n"));
@@ -100,14 +114,14 @@ TEST(SummaryText, ShowsSeveralIterations) {
 }
 
 TEST(SummaryText, ARunWithoutBubblesSaysSo) {
-  Summary summary = Summarise(FakeRun());
+  Summary summary = Summarize(FakeRun());
   summary.parts[kPartCount - 2] = {};
   EXPECT_THAT(SummaryText(summary),
               testing::HasSubstr("\n  bubble                            none\n"));
 }
 
 TEST(SummaryText, LongListsOfCountersAreWrapped) {
-  Summary summary = Summarise(FakeRun());
+  Summary summary = Summarize(FakeRun());
   summary.network.counters.assign(3, {"slices of messages", 1234567890});  // 100 columns
   EXPECT_THAT(SummaryText(summary),
               testing::EndsWith("\ncounted: 1234567890 slices of messages, 1234567890 slices of "
@@ -118,7 +132,7 @@ TEST(SummaryText, LongListsOfCountersAreWrapped) {
 }
 
 TEST(SummaryText, AnIterationWithoutCommunicationHasNoTableOfIt) {
-  Summary summary = Summarise(FakeRun());
+  Summary summary = Summarize(FakeRun());
   summary.collectives.clear();
   EXPECT_THAT(SummaryText(summary), testing::Not(testing::HasSubstr("communication (")));
 }

@@ -8,16 +8,16 @@
 
 namespace drydock::svg {
 
-const char* DimensionColour(int dimension) {
-  static constexpr std::array<const char*, kDimensionCount> kColours = {
+const char* DimensionColor(int dimension) {
+  static constexpr std::array<const char*, kDimensionCount> kColors = {
       "#f28e2b", "#d1495b", "#8e6bb0", "#9c755f", "#c9a227", "#3aa6a0"};
-  return kColours[static_cast<size_t>(dimension)];
+  return kColors[static_cast<size_t>(dimension)];
 }
 
-const char* PhaseColour(int phase) {
-  static constexpr std::array<const char*, 6> kColours = {"#3f7fbf", "#a3c8ea", "#4f9d69",
+const char* PhaseColor(int phase) {
+  static constexpr std::array<const char*, 6> kColors = {"#3f7fbf", "#a3c8ea", "#4f9d69",
                                                           "#8e6bb0", "#c9a227", "#8a8f98"};
-  return kColours[static_cast<size_t>(phase)];
+  return kColors[static_cast<size_t>(phase)];
 }
 
 std::string Open(int height, const char* what) {
@@ -34,10 +34,10 @@ std::string Label(int y, int height, const std::string& text) {
   return Text(kLabelWidth - 10, y + height / 2 + 4, "end", text);
 }
 
-std::string LegendEntry(int y, const char* colour, const std::string& name, int* x) {
+std::string LegendEntry(int y, const char* color, const std::string& name, int* x) {
   std::string out =
       fmt::format("<rect x=\"{}\" y=\"{}\" width=\"11\" height=\"11\" rx=\"2\" fill=\"{}\"/>\n", *x,
-                  y - 10, colour);
+                  y - 10, color);
   out += Text(*x + 16, y, "start", name);
   *x += 34 + 7 * static_cast<int>(name.size());
   return out;
@@ -57,21 +57,21 @@ std::string Axis(Time iteration, int top, int bottom) {
 }
 
 std::string Lane(const std::vector<LaneRun>& runs, int y, int height,
-                 const std::vector<std::string>& colours, const std::vector<std::string>& names) {
+                 const std::vector<std::string>& colors, const std::vector<std::string>& names) {
   static constexpr std::array<const char*, 4> kShades = {"0.25", "0.5", "0.75", "1"};
-  std::vector<std::array<std::string, kShades.size()>> paths(colours.size());
+  std::vector<std::array<std::string, kShades.size()>> paths(colors.size());
   for (const LaneRun& run : runs) {
     paths[static_cast<size_t>(run.what)][static_cast<size_t>(run.quarters - 1)] +=
         fmt::format("M{} {}h{}v{}h-{}z", kLabelWidth + run.begin, y, run.end - run.begin, height,
                     run.end - run.begin);
   }
   std::string out;
-  for (size_t i = 0; i < colours.size(); ++i) {
+  for (size_t i = 0; i < colors.size(); ++i) {
     for (size_t shade = 0; shade < kShades.size(); ++shade) {
       if (paths[i][shade].empty()) continue;
       out +=
           fmt::format("<path fill=\"{}\" fill-opacity=\"{}\" d=\"{}\"><title>{}</title></path>\n",
-                      colours[i], kShades[shade], paths[i][shade], names[i]);
+                      colors[i], kShades[shade], paths[i][shade], names[i]);
     }
   }
   return out;

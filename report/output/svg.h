@@ -16,10 +16,10 @@ inline constexpr int kLabelWidth = 290;
 inline constexpr int kPlotWidth = 960;
 inline constexpr int kWidth = kLabelWidth + kPlotWidth + 10;
 
-const char* DimensionColour(int dimension);
-const char* PhaseColour(int phase);
-inline constexpr const char* kHostColour = "#5d6778";
-inline constexpr const char* kMemoryColour = "#8f6f3a";
+const char* DimensionColor(int dimension);
+const char* PhaseColor(int phase);
+inline constexpr const char* kHostColor = "#5d6778";
+inline constexpr const char* kMemoryColor = "#8f6f3a";
 
 std::string Open(int height, const char* what);
 std::string Text(int x, int y, const char* anchor, const std::string& text);
@@ -27,7 +27,7 @@ std::string Text(int x, int y, const char* anchor, const std::string& text);
 std::string Label(int y, int height, const std::string& text);
 
 // Returns a colored square with its meaning at *x; sets *x to the place of the next one.
-std::string LegendEntry(int y, const char* colour, const std::string& name, int* x);
+std::string LegendEntry(int y, const char* color, const std::string& name, int* x);
 
 // Returns times along the bottom, with vertical lines.
 std::string Axis(Time iteration, int top, int bottom);
@@ -35,7 +35,7 @@ std::string Axis(Time iteration, int top, int bottom);
 // Returns a lane. One SVG path has all runs of one kind and fullness, so pictures of long
 // iterations stay small. Colors and names are by LaneRun::what.
 std::string Lane(const std::vector<LaneRun>& runs, int y, int height,
-                 const std::vector<std::string>& colours, const std::vector<std::string>& names);
+                 const std::vector<std::string>& colors, const std::vector<std::string>& names);
 
 }  // namespace drydock::svg
 

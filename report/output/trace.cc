@@ -8,7 +8,7 @@
 
 #include "core/model/calls/plan_works.h"
 #include "core/schema/artefacts/trace_file.h"
-#include "report/facts/path_summary.h"
+#include "report/path/path_summary.h"
 #include "report/output/escape.h"
 #include "report/output/gzip.h"
 

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "report/facts/critical_path.h"
-#include "report/facts/inputs.h"
+#include "report/path/critical_path.h"
+#include "report/inputs/inputs.h"
 
 namespace drydock {
 

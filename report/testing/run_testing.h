@@ -11,7 +11,7 @@
 #include <string>
 
 #include "core/schema/cluster/cluster_file.h"
-#include "report/facts/inputs.h"
+#include "report/inputs/inputs.h"
 
 namespace drydock {
 

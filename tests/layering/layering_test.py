@@ -64,9 +64,9 @@ class Layering(unittest.TestCase):
         self.expect_error({"compute-sim/measure/a.cu": '#include "compute-sim/fit/fit.h"\n'},
                           "compute-sim/measure/a.cu:1: error: compute-sim/measure must not include "
                           "compute-sim/fit/fit.h")
-        self.expect_error({"compute-sim/measure/a.cuh": '#include "report/facts/inputs.h"\n'},
+        self.expect_error({"compute-sim/measure/a.cuh": '#include "report/inputs/inputs.h"\n'},
                           "compute-sim/measure/a.cuh:1: error: compute-sim/measure must not include "
-                          "report/facts/inputs.h")
+                          "report/inputs/inputs.h")
 
     def test_tests_may_include_every_room_of_their_house_and_its_testing_folders(self):
         status, lines = check({
@@ -75,9 +75,9 @@ class Layering(unittest.TestCase):
             "workload-gen/testing/a_testing.h": '#include "workload-gen/import/job_source.h"\n',
         })
         self.assertEqual((status, lines), (0, ["layering: every #include is allowed"]))
-        self.expect_error({"workload-gen/job/a_test.cc": '#include "report/facts/inputs.h"\n'},
+        self.expect_error({"workload-gen/job/a_test.cc": '#include "report/inputs/inputs.h"\n'},
                           "workload-gen/job/a_test.cc:1: error: workload-gen/job must not include "
-                          "report/facts/inputs.h")
+                          "report/inputs/inputs.h")
 
     def test_production_code_must_not_include_test_helpers(self):
         self.expect_error({"report/output/a.cc": '#include "report/testing/run_testing.h"\n'},

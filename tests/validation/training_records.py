@@ -77,6 +77,7 @@ class Record:
     memory_gib: float = 0.0  # published; 0: not stated
     memory_of: str = "fullest"  # the ranks whose memory is published
     predicted_gib: float = 0.0
+    band: dict = dataclasses.field(default_factory=dict)  # of summary.json; empty: the prediction has none
     rival_seconds: float = 0.0
     rival_gib: float = 0.0
     needs: list = dataclasses.field(default_factory=list)  # features that the product does not express
@@ -86,6 +87,11 @@ class Record:
     def error(self):
         """Per cent."""
         return 100.0 * (self.predicted / self.seconds - 1.0)
+
+    @property
+    def in_band(self):
+        """Whether the published time lies in the prediction's band; None if the prediction has none."""
+        return self.band["low_s"] <= self.seconds <= self.band["high_s"] if self.band else None
 
     @property
     def memory_error(self):

@@ -14,6 +14,7 @@ from kept import Kept, configuration_files, key_of
 from training_records import ROOT
 
 TOOLS = ["workload-gen", "simccl", "compute-sim", "exec-engine"]  # report passes on the time of exec-engine
+BANDS = ROOT / "configs/bands.yaml"
 NCCL = ROOT / ".deps/nccl/libhacknccl.so"  # where third_party/nccl/build.sh puts it
 
 
@@ -27,7 +28,7 @@ class Runs:
     def key(self, record):
         configs = configuration_files([record.model, record.cluster], ROOT)
         words = [self.network, *record.settings, *record.arguments]
-        return key_of(words, [*(self.tools / tool for tool in TOOLS), NCCL, *configs], ROOT)
+        return key_of(words, [*(self.tools / tool for tool in TOOLS), NCCL, BANDS, *configs], ROOT)
 
     def recall(self, record):
         """Returns whether the cache has a prediction from the same files, and stores that prediction in the row."""
@@ -37,6 +38,7 @@ class Runs:
             record.predicted, record.cpu_seconds, record.gigabytes = (
                 found["seconds"], found["cpu_seconds"], found["gigabytes"])
             record.predicted_gib = found.get("memory_gib", {}).get(record.memory_of, 0.0)
+            record.band = found.get("band", {})
         return found is not None
 
     def predict(self, record):
@@ -49,13 +51,14 @@ class Runs:
                 record.failure = f"{tool}: exit status {status}: {said}"
                 shutil.rmtree(run, ignore_errors=True)
                 return
-        record.predicted = json.loads((run / "summary.json").read_text())["iteration_time_s"]
+        summary = json.loads((run / "summary.json").read_text())
+        record.predicted, record.band = summary["iteration_time_s"], summary["band"]
         memory = manifest.peak_memory(run / "1-workload/manifest.pb")
         record.predicted_gib = memory.get(record.memory_of, 0.0)
         for artefact in run.glob("[24ct]*"):  # plans, timelines and traces of hundreds of runs would fill a disk
             artefact.unlink()
         self.kept.keep(f"{record.source}-{record.name}", self.key(record), {
-            "row": record.name_and_settings, "seconds": record.predicted, "memory_gib": memory,
+            "row": record.name_and_settings, "seconds": record.predicted, "memory_gib": memory, "band": record.band,
             "cpu_seconds": round(record.cpu_seconds, 1), "gigabytes": round(record.gigabytes, 2)})
 
     def stages(self, record, run):

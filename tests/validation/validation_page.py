@@ -34,6 +34,8 @@ GROUPS = """All rows by hardware, kind of model and size. Small CI: the small mo
 host decides. Hybrid: layers of state-space models among others. Memory is the peak that PyTorch allocates."""
 NEEDS = """These rows are recorded and not predicted: their runs use something that the product does not express yet. A row with
 several such features counts in each line."""
+BANDS = """Every prediction has [a band](bands.md) that is to hold the measured time of 80 % of all runs. The half-width is how far
+its upper end lies above the prediction."""
 RIVALS = """The same rows as another simulator predicts them."""
 HARDWARE = ["V100", "A100", "L40S", "H100", "H100-SXM-96G-500W", "H800", "H20", "H200", "B200", "GB200", "B300", "GB300"]
 SIZES = [("1 to 8", 8), ("9 to 64", 64), ("65 to 512", 512), ("513 to 4096", 4096), ("above 4096", 1 << 40)]
@@ -95,8 +97,27 @@ def group_of(record):
     return (order, name, record.kind, size), (name, record.kind, SIZES[size][0])
 
 
+def in_band(of):
+    """How many of the rows with a band lie in it: "12 of 15"; "" if none has one."""
+    with_band = [record for record in of if record.band]
+    return f"{sum(record.in_band for record in with_band)} of {len(with_band)}" if with_band else ""
+
+
+def band_rows(everything):
+    """Stated against real errors, by kind of model and over all."""
+    yield "model", "rows", "in their band", "share", "mean half-width"
+    good = [record for record in training.predicted(everything) if record.band]
+    kinds = sorted({record.kind for record in good})
+    for name, of in [*((kind, [record for record in good if record.kind == kind]) for kind in kinds), ("all", good)]:
+        if of:
+            inside = sum(record.in_band for record in of)
+            width = sum(record.band["high_s"] / record.predicted - 1 for record in of) / len(of)
+            yield name, str(len(of)), str(inside), f"{100 * inside / len(of):.0f} %", f"{100 * width:.1f} %"
+
+
 def group_rows(everything):
-    yield "hardware", "model", "GPUs", "rows", "mean error", "bias", "worst", "memory rows", "mean error", "bias", "worst"
+    yield ("hardware", "model", "GPUs", "rows", "mean error", "bias", "worst", "in their band", "memory rows", "mean error", "bias",
+           "worst")
     groups = {}
     for record in everything:
         order, names = group_of(record)
@@ -104,7 +125,8 @@ def group_rows(everything):
     for _, (names, of) in sorted(groups.items()):
         good = training.predicted(of)
         memory = [record.memory_error for record in good if record.memory_error is not None]
-        yield (*names, how_many(of), *three([record.error for record in good]), str(len(memory) or ""), *three(memory))
+        yield (*names, how_many(of), *three([record.error for record in good]), in_band(good), str(len(memory) or ""),
+               *three(memory))
 
 
 def need_rows(everything):
@@ -200,7 +222,7 @@ def figures_of(found, network, points, printed):
             "waiting": str(sum(bool(record.needs) for record in everything)),
             "refused": str(sum(bool(record.failure) for record in everything)),
             "by_source": table_of(summary_rows([(training.head(source)["title"], of) for source, of in found.items()])),
-            "by_group": table_of(group_rows(everything)), "needs": table_of(need_rows(everything)),
+            "by_group": table_of(group_rows(everything)), "bands": table_of(band_rows(everything)), "needs": table_of(need_rows(everything)),
             "rivals": table_of(rival_rows(found))}
     made |= {f"mean.{name.replace(',', '').replace(' ', '_')}": mean
              for name, _, mean, *_ in made["targets"]["rows"]}
@@ -243,6 +265,8 @@ def group_sections(made):
     if "by_group" not in made:
         return ""
     said = "### By hardware, model and size\n\n" + wrapped(GROUPS) + "\n" + markdown(made["by_group"]) + "\n"
+    if made.get("bands", {}).get("rows"):
+        said += "### Stated against real errors\n\n" + wrapped(BANDS) + "\n" + markdown(made["bands"]) + "\n"
     if made["rivals"]["rows"]:
         said += "### Beside other simulators\n\n" + wrapped(RIVALS) + "\n" + markdown(made["rivals"]) + "\n"
     if made["needs"]["rows"]:

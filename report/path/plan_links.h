@@ -1,8 +1,8 @@
 // The links that a plan's connections cross, by name: inside a host from GPU to GPU, between hosts
 // cable by cable. If a fabric has several routes, the hashes of the queue pairs choose one, as in
 // the packet and the fluid network. Computes routes on each call. Thread-safe.
-#ifndef DRYDOCK_REPORT_FACTS_PLAN_LINKS_H_
-#define DRYDOCK_REPORT_FACTS_PLAN_LINKS_H_
+#ifndef DRYDOCK_REPORT_PATH_PLAN_LINKS_H_
+#define DRYDOCK_REPORT_PATH_PLAN_LINKS_H_
 
 #include <cstdint>
 #include <string>
@@ -45,4 +45,4 @@ class PlanLinks {
 
 }  // namespace drydock
 
-#endif  // DRYDOCK_REPORT_FACTS_PLAN_LINKS_H_
+#endif  // DRYDOCK_REPORT_PATH_PLAN_LINKS_H_

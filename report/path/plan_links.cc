@@ -1,4 +1,4 @@
-#include "report/facts/plan_links.h"
+#include "report/path/plan_links.h"
 
 #include <fmt/format.h>
 

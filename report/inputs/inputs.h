@@ -5,8 +5,8 @@
 //  - an artefact that is absent, stale or damaged is an error that names the file and the tool to
 //    run (core/schema/artefacts/artefacts.h);
 //  - a timeline that contradicts itself is an error (CheckTimeline), so later code needs no checks.
-#ifndef DRYDOCK_REPORT_FACTS_INPUTS_H_
-#define DRYDOCK_REPORT_FACTS_INPUTS_H_
+#ifndef DRYDOCK_REPORT_INPUTS_INPUTS_H_
+#define DRYDOCK_REPORT_INPUTS_INPUTS_H_
 
 #include <optional>
 #include <string>
@@ -51,4 +51,4 @@ Status CheckTimeline(const Inputs& inputs, const std::string& path);
 
 }  // namespace drydock
 
-#endif  // DRYDOCK_REPORT_FACTS_INPUTS_H_
+#endif  // DRYDOCK_REPORT_INPUTS_INPUTS_H_

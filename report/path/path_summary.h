@@ -1,14 +1,14 @@
 // The critical path by part, op and link, and as a table.
-#ifndef DRYDOCK_REPORT_FACTS_PATH_SUMMARY_H_
-#define DRYDOCK_REPORT_FACTS_PATH_SUMMARY_H_
+#ifndef DRYDOCK_REPORT_PATH_PATH_SUMMARY_H_
+#define DRYDOCK_REPORT_PATH_PATH_SUMMARY_H_
 
 #include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "report/facts/critical_path.h"
-#include "report/facts/inputs.h"
+#include "report/path/critical_path.h"
+#include "report/inputs/inputs.h"
 
 namespace drydock {
 
@@ -32,11 +32,11 @@ struct PathSummary {
   int64_t jumps = 0;                       // from rank to rank
   int ranks = 0;                           // that the path visits
 };
-PathSummary SummarisePath(const Inputs& inputs);
+PathSummary SummarizePath(const Inputs& inputs);
 
 // Returns every step with its op and its links as CSV; docs/reference/report.md has the columns.
 std::string PathCsv(const Inputs& inputs, const PathSummary& path);
 
 }  // namespace drydock
 
-#endif  // DRYDOCK_REPORT_FACTS_PATH_SUMMARY_H_
+#endif  // DRYDOCK_REPORT_PATH_PATH_SUMMARY_H_

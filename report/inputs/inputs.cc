@@ -1,4 +1,4 @@
-#include "report/facts/inputs.h"
+#include "report/inputs/inputs.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include "core/base/files.h"
 #include "core/schema/artefacts/artefacts.h"
 #include "core/schema/artefacts/trace_file.h"
-#include "report/facts/breakdown.h"
+#include "report/inputs/breakdown.h"
 
 namespace drydock {
 namespace {

@@ -4,14 +4,14 @@
 // CriticalPath follows it backwards from its end (docs/explanation/accounting.md). From an op it
 // goes to the op's cause on the same rank (core/model/op_causes.h). From a communication op it
 // first goes to the last member to start of those that the op's data needs.
-#ifndef DRYDOCK_REPORT_FACTS_CRITICAL_PATH_H_
-#define DRYDOCK_REPORT_FACTS_CRITICAL_PATH_H_
+#ifndef DRYDOCK_REPORT_PATH_CRITICAL_PATH_H_
+#define DRYDOCK_REPORT_PATH_CRITICAL_PATH_H_
 
 #include <cstdint>
 #include <vector>
 
 #include "core/base/units.h"
-#include "report/facts/inputs.h"
+#include "report/inputs/inputs.h"
 
 namespace drydock {
 
@@ -38,4 +38,4 @@ std::vector<PathStep> CriticalPath(const Inputs& inputs);
 
 }  // namespace drydock
 
-#endif  // DRYDOCK_REPORT_FACTS_CRITICAL_PATH_H_
+#endif  // DRYDOCK_REPORT_PATH_CRITICAL_PATH_H_

@@ -1,4 +1,4 @@
-#include "report/facts/inputs.h"
+#include "report/inputs/inputs.h"
 
 #include <gtest/gtest.h>
 

@@ -2,8 +2,8 @@
 // the same collective, or are the other end of the same message. The first query of a rank makes
 // its table. Ranks of one class share a table if the same roles of each rank have the same group.
 // Not thread-safe.
-#ifndef DRYDOCK_REPORT_FACTS_CALL_MEMBERS_H_
-#define DRYDOCK_REPORT_FACTS_CALL_MEMBERS_H_
+#ifndef DRYDOCK_REPORT_PATH_CALL_MEMBERS_H_
+#define DRYDOCK_REPORT_PATH_CALL_MEMBERS_H_
 
 #include <cstdint>
 #include <map>
@@ -55,4 +55,4 @@ class CallMembers {
 
 }  // namespace drydock
 
-#endif  // DRYDOCK_REPORT_FACTS_CALL_MEMBERS_H_
+#endif  // DRYDOCK_REPORT_PATH_CALL_MEMBERS_H_

@@ -1,4 +1,4 @@
-#include "report/facts/path_summary.h"
+#include "report/path/path_summary.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "core/schema/artefacts/trace_file.h"
-#include "report/facts/plan_links.h"
+#include "report/path/plan_links.h"
 
 namespace drydock {
 namespace {
@@ -100,7 +100,7 @@ int PathPartOf(const Inputs& inputs, const PathStep& step) {
   return 1 + static_cast<int>(inputs.workload.roles[op.role].dimension);
 }
 
-PathSummary SummarisePath(const Inputs& inputs) {
+PathSummary SummarizePath(const Inputs& inputs) {
   PathSummary out;
   out.steps = CriticalPath(inputs);
   LinkNames links(inputs);

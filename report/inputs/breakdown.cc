@@ -1,4 +1,4 @@
-#include "report/facts/breakdown.h"
+#include "report/inputs/breakdown.h"
 
 #include <fmt/format.h>
 
@@ -52,7 +52,7 @@ std::string PartName(int part) {
   return "exposed " + DimensionNames()[static_cast<size_t>(part - 1)];
 }
 
-std::array<PartSummary, kPartCount> SummariseParts(const Timeline& timeline) {
+std::array<PartSummary, kPartCount> SummarizeParts(const Timeline& timeline) {
   std::array<PartSummary, kPartCount> out;
   PartSums sums;
   for (size_t rank = 0; rank < timeline.accounts.size(); ++rank) {

@@ -1,10 +1,10 @@
-#include "report/facts/critical_path.h"
+#include "report/path/critical_path.h"
 
 #include <algorithm>
 #include <memory>
 
 #include "core/model/op_causes.h"
-#include "report/facts/call_members.h"
+#include "report/path/call_members.h"
 
 namespace drydock {
 namespace {

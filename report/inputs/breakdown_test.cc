@@ -1,4 +1,4 @@
-#include "report/facts/breakdown.h"
+#include "report/inputs/breakdown.h"
 
 #include <gtest/gtest.h>
 
@@ -43,7 +43,7 @@ TEST(Breakdown, PartsAreNamedInTheirOrder) {
 }
 
 TEST(Breakdown, MeansAndTheRankWithMost) {
-  const auto parts = SummariseParts(FakeRun().timeline);
+  const auto parts = SummarizeParts(FakeRun().timeline);
   EXPECT_EQ(parts[kComputePart].mean, Time::Us(205));  // (250 + 260 + 155 + 155) / 4
   EXPECT_EQ(parts[kComputePart].max, Time::Us(260));
   EXPECT_EQ(parts[kComputePart].max_rank, 1);
@@ -56,7 +56,7 @@ TEST(Breakdown, MeansDoNotOverflowOnManyRanks) {
   TimeAccount account;
   account.compute = Time::FromSeconds(1000);
   timeline.accounts.assign(100000, account);
-  EXPECT_EQ(SummariseParts(timeline)[0].mean, account.compute);
+  EXPECT_EQ(SummarizeParts(timeline)[0].mean, account.compute);
 }
 
 TEST(Breakdown, ClassesHaveTheirRanksLayersAndMeans) {

@@ -1,10 +1,10 @@
-#include "report/facts/critical_path.h"
+#include "report/path/critical_path.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "report/facts/path_summary.h"
+#include "report/path/path_summary.h"
 #include "report/testing/run_testing.h"
 
 namespace drydock {
@@ -47,7 +47,7 @@ TEST(CriticalPath, LateLaunchesAreHostTime) {
 }
 
 TEST(CriticalPath, PartsAddUpToTheIteration) {
-  const PathSummary path = SummarisePath(FakeRun());
+  const PathSummary path = SummarizePath(FakeRun());
   EXPECT_EQ(path.parts[0], Time::Us(415));
   EXPECT_EQ(path.parts[1 + static_cast<int>(Dimension::kTensor)], Time::Us(80));
   EXPECT_EQ(path.parts[1 + static_cast<int>(Dimension::kPipeline)], Time::Us(105));
@@ -65,7 +65,7 @@ TEST(CriticalPath, IncludesLoadsAndHostWork) {
     Op& op = inputs.workload.programs[0].ops[4];
     op.kind = kind;
     op.work = 0;
-    const PathSummary path = SummarisePath(inputs);
+    const PathSummary path = SummarizePath(inputs);
     EXPECT_EQ(path.parts[kPathPartCount - (kind == OpKind::kLoad ? 2 : 1)], Time::Us(150));
   }
 }
@@ -102,7 +102,7 @@ TEST(PathCsv, HasALineForEachStepWithItsOpAndItsLinks) {
   plan.patterns.resize(1);
   plan.patterns[0].operands = 2;
   plan.members.assign(2, {ChannelProgram()});
-  EXPECT_THAT(PathCsv(inputs, SummarisePath(inputs)),
+  EXPECT_THAT(PathCsv(inputs, SummarizePath(inputs)),
               testing::StartsWith(
                   "begin_us,end_us,kind,part,rank,op,name,stream,phase,held_by_rank,links\n"
                   "0.000000,110.000000,compute,compute,1,0,\"layer.forward mb0 layer0\","

@@ -1,8 +1,8 @@
 // Where an iteration's time goes: the parts of Timeline::accounts (docs/explanation/accounting.md)
 // over all ranks and over each rank class. Means are rounded down to a picosecond. Pure functions
 // of their arguments.
-#ifndef DRYDOCK_REPORT_FACTS_BREAKDOWN_H_
-#define DRYDOCK_REPORT_FACTS_BREAKDOWN_H_
+#ifndef DRYDOCK_REPORT_INPUTS_BREAKDOWN_H_
+#define DRYDOCK_REPORT_INPUTS_BREAKDOWN_H_
 
 #include <array>
 #include <string>
@@ -10,7 +10,7 @@
 
 #include "core/base/units.h"
 #include "core/model/timeline.h"
-#include "report/facts/inputs.h"
+#include "report/inputs/inputs.h"
 
 namespace drydock {
 
@@ -27,7 +27,7 @@ struct PartSummary {
   Time max;
   int max_rank = 0;  // the lowest rank with `max`
 };
-std::array<PartSummary, kPartCount> SummariseParts(const Timeline& timeline);
+std::array<PartSummary, kPartCount> SummarizeParts(const Timeline& timeline);
 
 // A rank class: one pipeline stage, or one kind of rank within it.
 struct ClassBreakdown {
@@ -42,4 +42,4 @@ std::string RangesOf(const std::vector<int>& numbers);
 
 }  // namespace drydock
 
-#endif  // DRYDOCK_REPORT_FACTS_BREAKDOWN_H_
+#endif  // DRYDOCK_REPORT_INPUTS_BREAKDOWN_H_

@@ -1,4 +1,4 @@
-#include "report/facts/call_members.h"
+#include "report/path/call_members.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,117 @@
+#include "report/band/time_shares.h"
+
+#include <algorithm>
+#include <map>
+
+namespace drydock {
+namespace {
+
+// Adds up steps of the path by model.
+class ShareCounter {
+ public:
+  ShareCounter(const Inputs& inputs, const BandErrors& errors)
+      : inputs_(inputs), errors_(errors), placement_(inputs.workload.topology) {}
+
+  void Add(const PathStep& step) {
+    const double seconds = (step.end - step.begin).seconds();
+    if (seconds <= 0) return;
+    switch (step.kind) {
+      case PathKind::kCompute:
+        return AddCompute(step, seconds);
+      case PathKind::kTransfer:
+        return AddTransfer(step, seconds);
+      case PathKind::kMemory:
+        return Count("memory of the host", seconds, errors_.memory);
+      case PathKind::kHost:
+        return Count("host", seconds, errors_.launches);
+    }
+  }
+
+  std::vector<TimeShare> Take() {
+    std::vector<TimeShare> out;
+    double sum = 0;
+    for (const auto& [name, total] : totals_) sum += total.seconds;
+    for (const auto& [name, total] : totals_) {
+      out.push_back({name, total.seconds / sum, total.weighted_error / total.seconds});
+    }
+    std::stable_sort(out.begin(), out.end(),
+                     [](const TimeShare& a, const TimeShare& b) { return a.share > b.share; });
+    return out;
+  }
+
+ private:
+  struct Total {
+    double seconds = 0;
+    double weighted_error = 0;
+  };
+
+  void Count(const std::string& name, double seconds, double error) {
+    Total& total = totals_[name];
+    total.seconds += seconds;
+    total.weighted_error += seconds * error;
+  }
+
+  // Divides the step among the kernels of its op as their times divide the op.
+  void AddCompute(const PathStep& step, double seconds) {
+    const Workload& workload = inputs_.workload;
+    const Op& op = inputs_.program_of(step.rank).ops[step.op];
+    const int gpu = workload.topology.kind_of_host(placement_.of(step.rank).host).gpu;
+    const GpuKernelTimes& times = inputs_.times.gpus[static_cast<size_t>(gpu)];
+    const std::vector<uint32_t>& submodules = workload.blocks[op.work].submodules;
+    double all = 0;
+    for (const uint32_t submodule : submodules) {
+      for (const KernelTime& kernel : times.submodules[submodule].kernels) {
+        all += kernel.time.seconds();
+      }
+    }
+    if (all <= 0) return Count("compute without kernels", seconds, 0);
+    for (const uint32_t submodule : submodules) {
+      for (const KernelTime& kernel : times.submodules[submodule].kernels) {
+        if (kernel.time > Time()) AddKernel(kernel, seconds * kernel.time.seconds() / all);
+      }
+    }
+  }
+
+  void AddKernel(const KernelTime& kernel, double seconds) {
+    const auto source = static_cast<size_t>(kernel.source);
+    const double error =
+        kernel.expected_error > 0 ? kernel.expected_error : errors_.kernels[source];
+    Count(kernel.name + " (" + TimeSourceNames()[source] + ")", seconds, error);
+  }
+
+  void AddTransfer(const PathStep& step, double seconds) {
+    const Op& op = inputs_.program_of(step.rank).ops[step.op];
+    const int group = inputs_.group_of(step.rank, op);
+    const std::vector<int>& ranks = inputs_.workload.groups[static_cast<size_t>(group)].ranks;
+    const int host = placement_.of(ranks.front()).host;
+    const bool inside = std::all_of(ranks.begin(), ranks.end(),
+                                    [&](int rank) { return placement_.of(rank).host == host; });
+    Count(inside ? "communication inside hosts" : "communication between hosts", seconds,
+          inside ? errors_.inside_hosts : errors_.between_hosts);
+  }
+
+  const Inputs& inputs_;
+  const BandErrors& errors_;
+  const Placement placement_;
+  std::map<std::string, Total> totals_;
+};
+
+}  // namespace
+
+std::vector<TimeShare> TimeSharesOf(const Inputs& inputs, const std::vector<PathStep>& path,
+                                    const BandErrors& errors) {
+  ShareCounter counter(inputs, errors);
+  for (const PathStep& step : path) counter.Add(step);
+  return counter.Take();
+}
+
+std::vector<TimeShare> LargestErrors(std::vector<TimeShare> shares, size_t most) {
+  std::erase_if(shares, [](const TimeShare& each) { return each.share * each.error <= 0; });
+  std::stable_sort(shares.begin(), shares.end(), [](const TimeShare& a, const TimeShare& b) {
+    return a.share * a.error > b.share * b.error;
+  });
+  if (shares.size() > most) shares.resize(most);
+  return shares;
+}
+
+}  // namespace drydock

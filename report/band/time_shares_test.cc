@@ -1,0 +1,62 @@
+#include "report/band/time_shares.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "report/path/path_summary.h"
+#include "report/testing/run_testing.h"
+
+namespace drydock {
+namespace {
+
+BandErrors Errors() {
+  BandErrors errors;
+  errors.kernels = {0.01, 0.05, 0.2, 0};
+  errors.inside_hosts = 0.04;
+  errors.between_hosts = 0.1;
+  errors.launches = 0.3;
+  return errors;
+}
+
+std::map<std::string, TimeShare> SharesByName(const Inputs& inputs) {
+  std::map<std::string, TimeShare> out;
+  for (const TimeShare& each : TimeSharesOf(inputs, CriticalPath(inputs), Errors())) {
+    out[each.name] = each;
+  }
+  return out;
+}
+
+TEST(TimeShares, ThePathIsDividedByModel) {
+  const Inputs inputs = FakeRun();
+  const auto shares = SharesByName(inputs);
+  double sum = 0;
+  for (const auto& [name, each] : shares) sum += each.share;
+  EXPECT_NEAR(sum, 1, 1e-12);
+  // The path is 69.2 % compute and 30.8 % communication on one host (summary_text_test.cc).
+  EXPECT_NEAR(shares.at("communication inside hosts").share, 0.308, 0.001);
+  EXPECT_NEAR(shares.at("communication inside hosts").error, 0.04, 1e-12);
+  EXPECT_NEAR(shares.at("gemm (profile)").error, 0.01, 1e-12);
+  EXPECT_NEAR(shares.at("gemm (scaled)").error, 0.2, 1e-12);
+  EXPECT_NEAR(shares.at("norm (model)").error, 0.05, 1e-12);
+  EXPECT_FALSE(shares.contains("communication between hosts"));
+}
+
+TEST(TimeShares, AKernelsOwnErrorComesFirst) {
+  Inputs inputs = FakeRun();
+  for (SubmoduleTime& submodule : inputs.times.gpus.front().submodules) {
+    for (KernelTime& kernel : submodule.kernels) kernel.expected_error = 0.123;
+  }
+  EXPECT_NEAR(SharesByName(inputs).at("gemm (scaled)").error, 0.123, 1e-12);
+}
+
+TEST(TimeShares, LargestErrorsLeaveOutThoseOfNone) {
+  const std::vector<TimeShare> largest =
+      LargestErrors({{"a", 0.6, 0}, {"b", 0.3, 0.01}, {"c", 0.1, 0.2}, {"d", 0.1, 0.01}}, 2);
+  ASSERT_EQ(largest.size(), 2u);
+  EXPECT_EQ(largest[0].name, "c");
+  EXPECT_EQ(largest[1].name, "b");
+}
+
+}  // namespace
+}  // namespace drydock
