@@ -120,10 +120,13 @@ class SizeKind final : public KeyKind {
             TrainingJob* job) const override {
     Bytes& value = member_.of(*job);
     ReadValue(key, required, input, &value);
-    input.reader->CheckRange(key, value.count(), 0, high_.count());
+    if (input.reader->Has(key)) {
+      input.reader->CheckRange(key, value.count(), 0, high_.count());
+    }
   }
   std::string Text(const TrainingJob& job) const override {
-    return fmt::format("{} B", member_.in(job).count());
+    const Bytes value = member_.in(job);  // below 0: none
+    return value < Bytes() ? "" : fmt::format("{} B", value.count());
   }
   std::string Values() const override { return fmt::format("0 B to {} B", high_.count()); }
 

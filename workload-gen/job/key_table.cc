@@ -609,11 +609,19 @@ std::vector<Key> MemoryKeys() {
   const Bytes most(int64_t{1} << 40);
   return {
       Key("cuda_context", kind::Size(MEMBER(memory.cuda_context), most),
-          "CUDA context, kernels and cuBLAS workspaces of a process (assumed)"),
+          "CUDA context and kernels of a process (assumed)"),
       Key("nccl_communicator", kind::Size(MEMBER(memory.nccl_communicator), most),
           "buffers of each communicator of a rank: 16 connections (assumed) of 4 MiB (Simple), 120 "
           "× 640 × 8 × 8 B (LL128) and 8 × 512 × 8 × 16 B (LL), NCCL's defaults in `device.h` and "
           "`init.cc`"),
+      Key("cublas_workspace", kind::Size(MEMBER(memory.cublas_workspace), most),
+          "cuBLAS workspace of each of PyTorch's two handles, of the forward's thread and of "
+          "autograd's (`CUDABlas` in PyTorch; `CUBLAS_WORKSPACE_CONFIG=:4096:8` makes it 32 MiB)")
+          .Default("32 MiB from compute capability 9.0, before it 8.125 MiB"),
+      Key("te_workspace", kind::Size(MEMBER(memory.te_workspace), most),
+          "cuBLAS workspace of Transformer Engine; products of experts have four more "
+          "(`cpp_extensions/gemm.py`)")
+          .Default("32 MiB from compute capability 9.0, before it 4 MiB"),
       Key("fragmentation", kind::Fraction(MEMBER(memory.fragmentation)),
           "share of the rest that the allocator holds and cannot give out"),
       Key("cuda_graph_launch", kind::Size(MEMBER(memory.cuda_graph_launch), most),

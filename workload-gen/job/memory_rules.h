@@ -10,6 +10,8 @@ namespace drydock {
 struct MemoryRules {
   Bytes cuda_context{600000000};
   Bytes nccl_communicator{154140672};  // per communicator of a rank
+  Bytes cublas_workspace{-1};          // of PyTorch, for each of two handles; below 0: by the GPU
+  Bytes te_workspace{-1};              // of Transformer Engine; below 0: by the GPU
   double fragmentation = 0;    // share of the rest that the allocator holds and cannot give out
   Bytes cuda_graph_launch{0};  // of each launch that a CUDA graph holds
 };

@@ -56,6 +56,38 @@ void WritePrograms(const TrainingJob& job, const ParallelLayout& layout, Workloa
   }
 }
 
+LossTensors LossOf(CrossEntropyFusion fusion) {
+  switch (fusion) {
+    case CrossEntropyFusion::kNone:
+      return LossTensors::kSoftmax;
+    case CrossEntropyFusion::kNative:
+      return LossTensors::kCompiledSoftmax;
+    case CrossEntropyFusion::kTransformerEngine:
+      return LossTensors::kGradientInPlace;
+  }
+  return LossTensors::kSoftmax;
+}
+
+ActivationRules ActivationsOf(const TrainingJob& job, const ParallelLayout& layout) {
+  const KernelRules& kernels = job.training.kernels;
+  const int64_t rows = job.training.batch.micro * job.model.sequence / layout.context;
+  const bool several = layout.context > 1;
+  ActivationRules rules;
+  rules.saves_split_rows = layout.sequence_parallel;
+  rules.tensor = layout.tensor;
+  rules.residual = rows / (layout.sequence_parallel ? layout.tensor : 1) * job.model.hidden *
+                   SizeOf(job.training.precision.type).count();
+  rules.head_gradient_waits =
+      job.model.embedding.tied && layout.pipeline == 1 && !kernels.gradient_accumulation_fusion;
+  rules.exchanges_heads = several && job.parallel.context_type == ContextType::kAllToAll;
+  rules.gathers_keys = several && job.parallel.context_type == ContextType::kAllGather;
+  rules.working.loss = LossOf(kernels.cross_entropy_fusion);
+  rules.working.weight_gradients = true;
+  if (several && job.parallel.context_type == ContextType::kP2p)
+    rules.working.ring = layout.context;
+  return rules;
+}
+
 class Megatron : public Framework {
  public:
   Status Check(const TrainingJob& job) const override { return CheckMegatronScope(job); }
@@ -71,12 +103,12 @@ class Megatron : public Framework {
     DropUnusedSubmodules(&workload);
     CollectUses(&workload);
     std::vector<StateMemory> states;
+    const GpuSpec& gpu = topology.gpus[static_cast<size_t>(topology.host_kinds.front().gpu)];
     const int loads = workload.class_count / layout.pipeline;
     for (int c = 0; c < workload.class_count; ++c) {
-      states.push_back(MegatronStates(job, layout, c / loads));
+      states.push_back(MegatronStates(job, layout, c / loads, gpu));
     }
-    FillMemory(job.memory, {.saves_split_rows = layout.sequence_parallel, .tensor = layout.tensor},
-               states, &workload);
+    FillMemory(job.memory, ActivationsOf(job, layout), states, &workload);
     return workload;
   }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -36,7 +37,11 @@ struct Run {
 class Walker {
  public:
   Walker(const Workload& workload, const Program& program, const ActivationRules& rules)
-      : w_(workload), program_(program), rules_(rules) {}
+      : w_(workload), program_(program), rules_(rules) {
+    for (const Submodule& s : w_.submodules) {
+      names_.push_back(numbers_.emplace(s.name, static_cast<int>(numbers_.size())).first->second);
+    }
+  }
 
   ActivationMemory Walk() {
     CollectRepeated();
@@ -47,10 +52,28 @@ class Walker {
       if (op.kind == OpKind::kCompute) Compute(op);
     }
     result_.peak = Bytes(peak_);
+    result_.working = Bytes(peak_with_working_ - peak_);
     return result_;
   }
 
  private:
+  // Saved bytes of a part by the name of the submodule, and of the part.
+  struct Kept {
+    std::vector<std::pair<int, int64_t>> by_name;
+    // What backward needs of the submodules that it has repeated so far.
+    std::vector<std::pair<int, int64_t>> needed;
+    int64_t total = 0;
+  };
+
+  static int64_t& Of(std::vector<std::pair<int, int64_t>>* list, int name) {
+    for (auto& [key, bytes] : *list) {
+      if (key == name) return bytes;
+    }
+    return list->emplace_back(name, 0).second;
+  }
+
+  int NameOf(uint32_t submodule) const { return names_[submodule]; }
+
   Part PartOf(const Op& op) const {
     int layer = op.layer;
     if (layer < 0) {
@@ -94,7 +117,7 @@ class Walker {
     const bool scatters = tensor && call.collective == CollectiveType::kReduceScatter;
     if (!rules_.keeps_outputs || !scatters || op.phase != Phase::kForward || op.layer < 0) return;
     const Part part = {op.microbatch, op.chunk, op.layer};
-    if (IsSelective(part)) Add(part, call.bytes().count() / call.group_size);
+    if (IsSelective(part)) Add(part, kCommunication, call.bytes().count() / call.group_size);
   }
 
   // Returns whether backward repeats only some of the part's submodules.
@@ -107,99 +130,183 @@ class Walker {
     const bool gathered = std::exchange(gathered_, false);
     if (op.microbatch < 0) return;
     const Part part = PartOf(op);
-    switch (op.phase) {
-      case Phase::kForward:
-        if (current_ == kNowhere || ends_[current_] < at_) Leave(kNowhere);
-        for (size_t i = 0; i < block.size(); ++i) Forward(part, {block[i], gathered && i == 0});
-        break;
-      case Phase::kRecompute:
-        if (part != current_) Leave(kNowhere);
-        Repeat(part);
-        break;
-      case Phase::kBackward:
-        Leave(part);
-        break;
-      default:
-        break;
+    for (size_t i = 0; i < block.size(); ++i) {
+      const Run run = {block[i], gathered && i == 0};
+      if (op.phase == Phase::kForward) Forward(part, run);
+      if (op.phase == Phase::kRecompute) Repeat(part, run);
+      if (op.phase == Phase::kBackward) Backward(part, run.submodule, op.layer >= 0);
     }
+    const auto end = ends_.find(part);
+    if (end != ends_.end() && end->second == at_) Free(part);
   }
 
-  // Frees the tensors of the previous part when the backward of another part begins.
-  void Leave(const Part& part) {
-    if (part == current_) return;
-    live_ -= held_[current_];
-    held_.erase(current_);
-    full_.erase(current_);
-    current_ = part;
-  }
-
-  void Add(const Part& part, int64_t bytes) {
+  void Add(const Part& part, int name, int64_t bytes) {
     live_ += bytes;
-    held_[part] += bytes;
+    Kept& kept = kept_[part];
+    Of(&kept.by_name, name) += bytes;
+    kept.total += bytes;
+    Reach(0);
     peak_ = std::max(peak_, live_);
   }
 
+  // Notes the working tensors of a submodule beside the saved ones.
+  void Reach(int64_t working) {
+    peak_with_working_ = std::max(peak_with_working_, live_ + working);
+  }
+
+  void Release(const Part& part, int name) {
+    const auto kept = kept_.find(part);
+    if (kept == kept_.end()) return;
+    int64_t& bytes = Of(&kept->second.by_name, name);
+    live_ -= bytes;
+    kept->second.total -= bytes;
+    bytes = 0;
+  }
+
+  void Free(const Part& part) {
+    const auto kept = kept_.find(part);
+    if (kept == kept_.end()) return;
+    live_ -= kept->second.total;
+    kept_.erase(kept);
+  }
+
   // Returns whether the previous submodule already saved the input of `s`: query, key and value
-  // read the same tensor.
+  // read the same tensor, as do the router and shared experts, and the parts of one GEMM.
   bool SharesInput(const Submodule& s, const Submodule* before) const {
+    if (s.name == "shared.fc1") return true;
     if (before == nullptr) return false;
+    if (before == &s && s.Is<submodule::Linear>()) return true;
     const std::optional<Extents> input = GemmInput(s);
     return input.has_value() && input == GemmInput(*before);
   }
 
-  int64_t InputsOf(const Run& run, const Submodule* before) const {
+  // Of the steps of attention, the first saves what all of them read. Where keys are gathered, each
+  // of two steps saves its queries, and the first the rank's keys.
+  void ShareAttention(const submodule::Attention& s, const Submodule* before,
+                      SavedTensors* saved) const {
+    const bool first = before == nullptr || !before->Is<submodule::Attention>();
+    if (rules_.gathers_keys) {
+      const int64_t element = 2, rows = s.batch * s.sequence;
+      const int64_t keys = 2 * rows * s.kv_heads * (s.head_dim + s.value_width());
+      saved->inputs = Bytes(element * (rows * s.heads * s.head_dim + (first ? keys : 0)));
+    } else if (!first) {
+      saved->inputs = Bytes();
+      if (s.fused) saved->internal = Bytes();
+    }
+    if (rules_.exchanges_heads) saved->internal += saved->outputs;
+  }
+
+  SavedTensors SavedIn(const Run& run, const Submodule* before) const {
     const Submodule& s = w_.submodules[run.submodule];
-    if (SharesInput(s, before)) return 0;
-    const int64_t inputs = SavedBy(s).inputs.count();
-    return run.gathered && rules_.saves_split_rows ? inputs / rules_.tensor : inputs;
+    SavedTensors saved = SavedBy(s, rules_.working.loss);
+    if (const auto* attention = s.As<submodule::Attention>()) {
+      ShareAttention(*attention, before, &saved);
+    } else if (s.name == "moe.activation" && !s.As<submodule::Activation>()->gated) {
+      // The results are weighted by the experts' probabilities, outside of a fused kernel.
+      saved.internal += saved.outputs;
+    } else if (SharesInput(s, before)) {
+      saved.inputs = Bytes();
+    } else if (run.gathered && rules_.saves_split_rows) {
+      saved.inputs = Bytes(saved.inputs.count() / rules_.tensor);
+    }
+    return saved;
+  }
+
+  // The working tensors of a forward: its own, and inputs that it does not save.
+  int64_t WorkingIn(const Run& run, const SavedTensors& saved, bool kept) const {
+    const Submodule& s = w_.submodules[run.submodule];
+    int64_t bytes = WorkingForward(s, rules_.working).count();
+    if (run.gathered) bytes += SavedBy(s, rules_.working.loss).inputs.count();
+    if (!kept) bytes += saved.total().count();
+    return bytes;
   }
 
   void Forward(const Part& part, const Run& run) {
     const Submodule& s = w_.submodules[run.submodule];
     if (s.pass != Pass::kForward) return;
-    const SavedTensors saved = SavedBy(s);
-    result_.working = std::max(result_.working, saved.total() + saved.outputs);
     const bool same = part == last_part_;
-    const int64_t inputs = InputsOf(run, same ? last_ : nullptr);
-    const int64_t internal = saved.internal.count();
-    full_[part] += inputs + internal;
+    const SavedTensors saved = SavedIn(run, same ? last_ : nullptr);
+    const int64_t inputs = saved.inputs.count(), internal = saved.internal.count();
+    if (run.gathered) gathered_names_.insert(NameOf(run.submodule));
+    if (rules_.keeps_outputs) full_[part] += inputs + internal;
     const auto repeated = repeated_.find(part);
     const bool again = repeated != repeated_.end() && repeated->second.count(run.submodule) > 0;
     if (!again) {
-      Add(part, (IsSelective(part) ? saved.outputs.count() : inputs) + internal);
+      Add(part, NameOf(run.submodule),
+          (IsSelective(part) ? saved.outputs.count() : inputs) + internal);
     } else if (same ? !last_again_ && !rules_.keeps_outputs : saved_at_.count(part) > 0) {
       // A repeated sequence of submodules saves the input of its first submodule. Where outputs
       // are saved, the layer's input is saved instead.
-      Add(part, inputs);
+      Add(part, NameOf(run.submodule), inputs);
     }
+    Reach(WorkingIn(run, saved, !again));
     if (std::get<2>(part) >= 0) {
-      result_.of_layer = std::max(result_.of_layer, Bytes(held_[part]));
+      result_.of_layer = std::max(result_.of_layer, Bytes(kept_[part].total));
     }
     last_again_ = again;
     last_part_ = part;
     last_ = &s;
   }
 
-  // Restores the tensors that the forward did not save, before the backward of the part begins.
-  void Repeat(const Part& part) {
-    const auto full = full_.find(part);
-    if (full == full_.end()) return;
-    Add(part, std::max(int64_t{0}, full->second - held_[part]));
-    full_.erase(full);
+  // Restores the tensors that the forward did not save: submodule by submodule, or, where outputs
+  // are saved, all before the backward of the part begins.
+  void Repeat(const Part& part, const Run& run) {
+    const Submodule& s = w_.submodules[run.submodule];
+    if (rules_.keeps_outputs) {
+      const auto full = full_.find(part);
+      if (full == full_.end()) return;
+      Add(part, kCommunication, std::max(int64_t{0}, full->second - kept_[part].total));
+      full_.erase(full);
+      return;
+    }
+    if (s.pass != Pass::kForward) return;
+    const bool same = part == last_part_;
+    const SavedTensors saved = SavedIn(run, same ? last_ : nullptr);
+    if (run.gathered) gathered_names_.insert(NameOf(run.submodule));
+    Kept& kept = kept_[part];
+    const int name = NameOf(run.submodule);
+    int64_t& needed = Of(&kept.needed, name);
+    needed += saved.total().count();
+    const int64_t lacks = needed - Of(&kept.by_name, name);
+    if (lacks > 0) Add(part, name, lacks);
+    Reach(WorkingIn(run, saved, /*kept=*/true));
+    last_part_ = part;
+    last_ = &s;
   }
+
+  void Backward(const Part& part, uint32_t submodule, bool in_layer) {
+    const Submodule& s = w_.submodules[submodule];
+    const int name = NameOf(submodule);
+    int64_t working = WorkingBackward(s, rules_.working).count() + (in_layer ? rules_.residual : 0);
+    const bool weight = s.pass == Pass::kBackwardWeight;
+    if (weight && gathered_names_.count(name) > 0) {
+      working += SavedBy(s, rules_.working.loss).inputs.count();
+    }
+    Reach(working);
+    last_part_ = kNowhere;
+    if (weight && rules_.head_gradient_waits && std::get<2>(part) == kHead) {
+      const Part embedding = {std::get<0>(part), 0, kEmbedding};
+      Add(embedding, kCommunication, WeightGradientOf(s, rules_.working).count());
+    }
+    if (weight || s.pass == Pass::kBackward) Release(part, name);
+  }
+
+  static constexpr int kCommunication = -1;  // the name of tensors of no submodule
 
   const Workload& w_;
   const Program& program_;
   const ActivationRules& rules_;
   ActivationMemory result_;
+  std::unordered_map<std::string, int> numbers_;
+  std::vector<int> names_;  // by submodule
   std::map<Part, std::set<uint32_t>> repeated_;
   std::set<Part> saved_at_;
   std::map<Part, size_t> ends_;
   size_t at_ = 0;  // index of the current op
-  std::map<Part, int64_t> held_;
+  std::map<Part, Kept> kept_;
   std::map<Part, int64_t> full_;  // saved bytes if nothing were repeated
-  Part current_ = kNowhere;       // the part whose backward runs
-  int64_t live_ = 0, peak_ = 0;
+  std::set<int> gathered_names_;  // submodules whose input is gathered
+  int64_t live_ = 0, peak_ = 0, peak_with_working_ = 0;
   bool gathered_ = false;
   // The previous forward.
   const Submodule* last_ = nullptr;

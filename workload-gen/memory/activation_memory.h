@@ -1,11 +1,12 @@
-// Computes the peak memory of a rank's activations by walking its program. Each forward op saves
-// tensors for one layer of one micro-batch, recomputation restores the tensors that were not saved,
-// and the backward of that layer frees all of them. The result therefore reflects the program's
-// schedule, stages, interleaving and recomputation.
+// Computes the peak memory of a rank's activations by walking its program. Each forward submodule
+// saves tensors for one layer of one micro-batch, recomputation restores the tensors that were not
+// saved, and the backward of a submodule frees its tensors. The result therefore reflects the
+// program's schedule, stages, interleaving and recomputation.
 #ifndef DRYDOCK_WORKLOAD_GEN_MEMORY_ACTIVATION_MEMORY_H_
 #define DRYDOCK_WORKLOAD_GEN_MEMORY_ACTIVATION_MEMORY_H_
 
 #include "core/model/workload.h"
+#include "workload-gen/memory/working_tensors.h"
 
 namespace drydock {
 
@@ -17,12 +18,22 @@ struct ActivationRules {
   // If true, selective recomputation saves the outputs of the submodules that it does not repeat
   // (PyTorch's selective checkpoints). If false, it saves their inputs.
   bool keeps_outputs = false;
+  // Bytes of the gradient that passes beside a branch while the branch runs backward.
+  int64_t residual = 0;
+  // If true, head and word embedding are one weight on one rank, and the head's part of its
+  // gradient waits for the embedding's part.
+  bool head_gradient_waits = false;
+  // If true, context parallelism exchanges heads for rows: attention saves its result before the
+  // exchange too. If true for gathers_keys, it gathers the keys that it does not save.
+  bool exchanges_heads = false;
+  bool gathers_keys = false;
+  WorkingRules working;
 };
 
 struct ActivationMemory {
   Bytes peak;      // of all saved tensors
   Bytes of_layer;  // saved by the largest layer for one micro-batch
-  Bytes working;   // operands of the largest single kernel
+  Bytes working;   // the peak of saved and working tensors together, less `peak`
 };
 
 ActivationMemory WalkActivations(const Workload& workload, const Program& program,

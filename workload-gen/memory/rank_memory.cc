@@ -9,12 +9,9 @@
 
 #include "core/base/check.h"
 #include "core/model/memory_total.h"
-#include "workload-gen/stages/data_parallel.h"
 
 namespace drydock {
 namespace {
-
-constexpr int64_t kAdamBytes = 12;  // fp32 copy and two moments
 
 // Returns the number of distinct communicators of the first rank of the class.
 int64_t CommunicatorsOf(const Workload& workload, int class_index) {
@@ -49,31 +46,22 @@ int64_t LaunchesInGraphs(const Workload& workload, const Program& program) {
 
 }  // namespace
 
-StateMemory MegatronStates(const TrainingJob& job, const ParallelLayout& layout, int stage) {
-  StateMemory states;
-  for (const ChunkBuckets& chunk : MakeChunkBuckets(job, layout, stage)) {
-    for (const Bucket& bucket : chunk.buckets) {
-      const int64_t owners = job.training.optimizer.distributed ? RanksOf(bucket, layout) : 1;
-      states.parameters += bucket.elements * SizeOf(job.training.precision.type).count();
-      states.gradients += bucket.elements * SizeOf(job.training.precision.gradients).count();
-      states.optimizer += bucket.elements / owners * kAdamBytes;
-    }
-  }
-  return states;
-}
-
 void FillMemory(const MemoryRules& rules, const ActivationRules& activations,
                 const std::vector<StateMemory>& states, Workload* workload) {
   for (size_t c = 0; c < workload->programs.size(); ++c) {
     const ActivationMemory walked = WalkActivations(*workload, workload->programs[c], activations);
     const StateMemory& state = states[c];
+    // The step holds no activations.
+    const Bytes working = std::max(walked.working, Bytes(state.step) - walked.peak);
     std::vector<MemoryPart> parts = {{"parameters", Bytes(state.parameters)},
                                      {"gradients", Bytes(state.gradients)},
                                      {"optimizer states", Bytes(state.optimizer)},
                                      {"gathered parameters", Bytes(state.gathered)},
                                      {"gradient buffers", Bytes(state.buffers)},
+                                     {"fp8 weights", Bytes(state.fp8_weights)},
+                                     {"library buffers", Bytes(state.libraries)},
                                      {"activations", walked.peak},
-                                     {"working tensors", walked.working}};
+                                     {"working tensors", working}};
     const auto lost =
         std::llround(static_cast<double>(TotalOf(parts).count()) * rules.fragmentation);
     parts.push_back({"fragmentation", Bytes(lost)});

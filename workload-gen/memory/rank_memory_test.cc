@@ -130,6 +130,66 @@ TEST(RankMemory, StatesOfEachFramework) {
   EXPECT_EQ(Part(shared, "optimizer states"), 6 * (Part(shared, "parameters") / 2));
 }
 
+// A small Llama under Megatron: 8 KB a row of 2 x 32 tokens, 64 wide, in bf16.
+Workload Llama(Overrides more) {
+  more.insert(more.begin(), {"training.framework=megatron", "parallel.data=1"});
+  return ShardedWorkload(more, /*hosts=*/1, /*gpus=*/1);
+}
+constexpr int64_t kRows = 64, kWide = kRows * 64 * 2, kFfn = kRows * 160 * 2;
+
+// Transformer Engine keeps a tensor for each shape of weights: qkv, proj, fc1, fc2; Megatron one
+// for the head. Without fusion, there is none.
+TEST(RankMemory, OneWeightGradientForEachShape) {
+  const int64_t shapes = 2 * (64 * 128 + 64 * 64 + 3 * 64 * 160 + 1000 * 64);
+  const Overrides none = {"memory.cublas_workspace=0 B", "memory.te_workspace=0 B"};
+  EXPECT_EQ(Part(Llama(none), "library buffers"), shapes);
+  Overrides apart = none;
+  apart.push_back("training.gradient_accumulation_fusion=false");
+  EXPECT_EQ(Part(Llama(apart), "library buffers"), 0);
+  // Two workspaces of PyTorch, one of Transformer Engine, on a GPU before Hopper.
+  constexpr int64_t kMiB = 1 << 20;
+  EXPECT_EQ(Part(Llama({}), "library buffers"), shapes + 2 * (8 * kMiB + kMiB / 8) + 4 * kMiB);
+}
+
+// Each rank holds fp8 copies of its linear weights, and their transposes.
+TEST(RankMemory, WeightsInFp8) {
+  EXPECT_EQ(Part(Llama({"training.precision=fp8"}), "fp8 weights"), 2 * 4 * (kLayerElements - 128));
+}
+
+// The loss holds logits and, in fp32, the softmax, compiled twice; that of Transformer Engine has
+// only the gradient of the logits.
+TEST(RankMemory, TensorsOfTheLoss) {
+  const auto held = [](const std::string& fusion) {
+    const Workload w = Llama({"training.cross_entropy_fusion=" + fusion, "model.layers=1"});
+    return Part(w, "activations") + Part(w, "working tensors");
+  };
+  constexpr int64_t kLogits = kRows * 1000;
+  EXPECT_EQ(held("native") - held("none"), 4 * kLogits);
+  // The gradient of the logits meets the gradient of the head's input.
+  EXPECT_EQ(held("none") - held("te"), 4 * kLogits - kWide);
+}
+
+// The fullest moment of backward is the gated activation: gradients of its result and of its two
+// inputs live beside that of the residual; the input of fc2 is free.
+TEST(RankMemory, BackwardOfAGatedActivation) {
+  const Workload w = Llama({"training.cross_entropy_fusion=te", "model.vocab=8", "model.layers=8"});
+  // At that moment, what the head saved is free too: logits and the rows around the final norm.
+  const int64_t free = kFfn + 2 * kWide + kRows * 8 * 2;
+  EXPECT_EQ(Part(w, "working tensors"), 3 * kFfn + kWide - free);
+}
+
+// Attention saves queries, keys and values once, in however many steps it runs.
+TEST(RankMemory, StepsOfAttentionShareTheirInputs) {
+  const auto layer = [](int context, const std::string& type) {
+    const Workload w = ShardedWorkload(
+        {"training.framework=megatron", "parallel.context=" + std::to_string(context),
+         "parallel.context_type=" + type, "parallel.data=1"},
+        /*hosts=*/1, /*gpus=*/context);
+    return WalkActivations(w, w.programs[0], {}).of_layer.count() * context;
+  };
+  EXPECT_EQ(layer(4, "p2p"), layer(1, "p2p"));
+}
+
 TEST(RankMemory, VerdictNamesTheFullestRanks) {
   Workload w = Gpt({}, 2);
   w.topology.gpus[0].memory = Bytes(1000000000);

@@ -1,5 +1,7 @@
 #include "workload-gen/memory/saved_tensors.h"
 
+#include <algorithm>
+
 namespace drydock {
 namespace {
 
@@ -7,7 +9,7 @@ namespace {
 // no inputs.
 class SavingRules {
  public:
-  explicit SavingRules(int64_t e) : e_(e) {}
+  SavingRules(int64_t e, LossTensors loss) : e_(e), loss_(loss) {}
 
   SavedTensors operator()(const submodule::Linear& s) const {
     return {.inputs = Bytes(s.rows * s.k * e_), .internal = {}, .outputs = Grid(s)};
@@ -17,10 +19,14 @@ class SavingRules {
   }
   SavedTensors operator()(const submodule::Attention& s) const {
     SavedTensors saved;
-    saved.inputs = Bytes(e_ * s.batch *
-                         (s.sequence * s.heads * s.head_dim +
-                          s.keys() * s.kv_heads * (s.head_dim + s.value_width())));
+    // A window's queries see fewer keys than there are.
+    const int64_t keys = std::max(s.keys(), s.sequence);
+    saved.inputs = Bytes(
+        e_ * s.batch *
+        (s.sequence * s.heads * s.head_dim + keys * s.kv_heads * (s.head_dim + s.value_width())));
     saved.outputs = Bytes(e_ * s.batch * s.sequence * s.heads * s.value_width());
+    // The log-sum-exp of each row of scores, in fp32.
+    saved.internal = Bytes(4 * s.batch * s.heads * s.sequence);
     if (s.fused) return saved;
     // Probabilities; with dropout also the probabilities after it, and a mask of one byte each.
     const int64_t scores = s.batch * s.heads * s.sequence * s.keys();
@@ -42,17 +48,13 @@ class SavingRules {
             .internal = Bytes(s.rows * s.n * 4),
             .outputs = Grid(s)};
   }
-  // Keeps the results that are weighted.
-  SavedTensors operator()(const submodule::Unpermute& s) const {
-    return {.inputs = Grid(s) * s.top_k, .internal = {}, .outputs = Grid(s)};
-  }
   // Keeps the token numbers.
   SavedTensors operator()(const submodule::Embedding& s) const {
     return {.inputs = Bytes(s.rows * 8), .internal = {}, .outputs = Grid(s)};
   }
-  // Keeps the softmax in fp32.
   SavedTensors operator()(const submodule::CrossEntropy& s) const {
-    return {.inputs = {}, .internal = Bytes(s.rows * s.n * 4), .outputs = Grid(s)};
+    const int64_t size = loss_ == LossTensors::kGradientInPlace ? e_ : 4;
+    return {.inputs = {}, .internal = Bytes(s.rows * s.n * size), .outputs = Grid(s)};
   }
   template <typename Kind>
   SavedTensors operator()(const Kind& s) const {
@@ -69,12 +71,13 @@ class SavingRules {
   }
 
   const int64_t e_;  // bytes of an element
+  const LossTensors loss_;
 };
 
 }  // namespace
 
-SavedTensors SavedBy(const Submodule& forward) {
-  return std::visit(SavingRules(SizeOf(forward.type).count()), forward.work);
+SavedTensors SavedBy(const Submodule& forward, LossTensors loss) {
+  return std::visit(SavingRules(SizeOf(forward.type).count(), loss), forward.work);
 }
 
 }  // namespace drydock

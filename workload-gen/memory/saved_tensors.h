@@ -1,10 +1,10 @@
 // The tensors that a submodule's forward saves for its backward, in bytes. The rules follow
-// Korthikanti et al. 2022, section 4.1. Like that paper, they omit small vectors (norm statistics,
-// the log-sum-exp of attention).
+// Korthikanti et al. 2022, section 4.1. Like that paper, they omit the statistics of norms.
 #ifndef DRYDOCK_WORKLOAD_GEN_MEMORY_SAVED_TENSORS_H_
 #define DRYDOCK_WORKLOAD_GEN_MEMORY_SAVED_TENSORS_H_
 
 #include "core/model/workload.h"
+#include "workload-gen/memory/working_tensors.h"
 
 namespace drydock {
 
@@ -16,7 +16,7 @@ struct SavedTensors {
 };
 
 // REQUIRES: the pass of `forward` is kForward.
-SavedTensors SavedBy(const Submodule& forward);
+SavedTensors SavedBy(const Submodule& forward, LossTensors loss);
 
 }  // namespace drydock
 

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <regex>
+#include <sstream>
 
 #include "workload-gen/import/megatron/computed_keys.h"
 
@@ -38,9 +40,32 @@ class ComputedTraining {
       r_.Set("training.gradient_buffers", plain ? "registered" : "symmetric", "--use-nccl-ub");
     }
     SetRecompute();
+    SetWorkspace();
   }
 
  private:
+  // ":4096:8" is eight pieces of 4096 KiB, ":4096:2:16:8" two of those and eight of 16 KiB.
+  void SetWorkspace() {
+    const ScriptWord& word = line_.cublas_workspace;
+    if (word.text.empty()) return;
+    static const std::regex kForm("(:[0-9]{1,6}:[0-9]{1,6})+");
+    if (!std::regex_match(word.text, kForm)) {
+      return r_.FailAt(word, fmt::format("CUBLAS_WORKSPACE_CONFIG is '{}'; it must be pairs of a "
+                                         "size in KiB and a number, such as :4096:8",
+                                         word.text));
+    }
+    int64_t bytes = 0, size = 0, at = 0;
+    std::istringstream numbers(word.text);
+    numbers.ignore(1);
+    for (std::string number; std::getline(numbers, number, ':'); ++at) {
+      if (at % 2 == 0)
+        size = std::stoll(number);
+      else
+        bytes += size * 1024 * std::stoll(number);
+    }
+    r_.Set("memory.cublas_workspace", fmt::format("{} B", bytes));
+  }
+
   void SetGraphs() {
     const char* otherwise = r_.Has("--enable-cuda-graph")     ? "local"
                             : r_.Has("--external-cuda-graph") ? "transformer_engine"

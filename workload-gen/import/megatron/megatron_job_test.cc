@@ -79,6 +79,20 @@ TEST(MegatronJob, TrainingArguments) {
                t.kernels.fused || t.optimizer.check_gradients);
 }
 
+TEST(MegatronJob, WorkspaceOfCublas) {
+  const auto workspace = [](const std::string& value) {
+    return Job("CUBLAS_WORKSPACE_CONFIG=" + value + " python pretrain_gpt.py --bf16 " +
+               std::string(kGpt))
+        .memory.cublas_workspace.count();
+  };
+  EXPECT_EQ(workspace(":4096:8"), 32 << 20);
+  EXPECT_EQ(workspace(":4096:2:16:8"), (8 << 20) + (128 << 10));
+  EXPECT_EQ(
+      ErrorOf("CUBLAS_WORKSPACE_CONFIG=4096 python pretrain_gpt.py --bf16 " + std::string(kGpt)),
+      "CUBLAS_WORKSPACE_CONFIG is '4096'; it must be pairs of a size in KiB and a number, such "
+      "as :4096:8");
+}
+
 TEST(MegatronJob, CudaGraphs) {
   const auto graphs = [](const std::string& arguments) {
     return Gpt("--bf16 --no-check-for-nan-in-loss-and-grad " + arguments)

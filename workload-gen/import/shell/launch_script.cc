@@ -206,6 +206,10 @@ Result<LaunchLine> ReadLaunchScript(const std::string& text, const std::string& 
     for (const std::string& name : script.assigned()) {
       if (name.starts_with("NCCL_")) line.nccl_settings.push_back(name);
     }
+    const std::vector<ShellText>* workspace = variables.Find("CUBLAS_WORKSPACE_CONFIG");
+    if (workspace != nullptr && !workspace->empty()) {
+      line.cublas_workspace = maker.Make(workspace->front());
+    }
   }
   if (variables.exhausted()) return TooMuch(file_name);
   return line;

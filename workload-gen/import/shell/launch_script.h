@@ -32,6 +32,7 @@ struct LaunchLine {
   std::vector<ScriptWord> arguments;
   int64_t gpus = 0;                        // that the launcher starts; 0: not stated
   std::vector<std::string> nccl_settings;  // NCCL_... that the script sets
+  ScriptWord cublas_workspace;             // CUBLAS_WORKSPACE_CONFIG; empty: not set
 };
 
 // `variables`: values that the user gives to variables of the script; "1" is its argument $1.

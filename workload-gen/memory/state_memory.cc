@@ -1,0 +1,124 @@
+#include "workload-gen/memory/state_memory.h"
+
+#include <set>
+#include <utility>
+
+#include "workload-gen/stages/data_parallel.h"
+
+namespace drydock {
+namespace {
+
+constexpr int64_t kAdamBytes = 12;  // fp32 copy and two moments
+constexpr int64_t kMiB = int64_t{1} << 20;
+
+// Parameters with equal numbers have weights of the same shape if their sizes are equal.
+// 0: Transformer Engine does not compute with the parameter.
+int ShapeOf(ParameterKind kind) {
+  switch (kind) {
+    case ParameterKind::kQkvWeight:
+    case ParameterKind::kProjWeight:
+    case ParameterKind::kQDownWeight:
+    case ParameterKind::kQUpWeight:
+    case ParameterKind::kKvDownWeight:
+    case ParameterKind::kKvUpWeight:
+    case ParameterKind::kMtpJoin:
+      return static_cast<int>(kind) + 1;
+    case ParameterKind::kFc1Weight:
+    case ParameterKind::kSharedFc1Weight:
+    case ParameterKind::kExpertFc1Weight:
+      return static_cast<int>(ParameterKind::kFc1Weight) + 1;
+    case ParameterKind::kFc2Weight:
+    case ParameterKind::kSharedFc2Weight:
+    case ParameterKind::kExpertFc2Weight:
+      return static_cast<int>(ParameterKind::kFc2Weight) + 1;
+    default:
+      return 0;
+  }
+}
+
+class States {
+ public:
+  States(const TrainingJob& job, const ParallelLayout& layout, const GpuSpec& gpu)
+      : job_(job), training_(job.training), layout_(layout), gpu_(gpu) {}
+
+  StateMemory Of(int stage) {
+    for (const ChunkBuckets& chunk : MakeChunkBuckets(job_, layout_, stage)) {
+      for (const Bucket& bucket : chunk.buckets) AddBucket(bucket);
+      for (const Parameter& parameter : chunk.parameters) AddParameter(parameter);
+    }
+    states_.libraries += Workspaces();
+    if (stage == layout_.pipeline - 1) states_.libraries += HeadBuffers();
+    return states_;
+  }
+
+ private:
+  void AddBucket(const Bucket& bucket) {
+    const int64_t owners = training_.optimizer.distributed ? RanksOf(bucket, layout_) : 1;
+    const DataType gradients = training_.precision.gradients;
+    states_.parameters += bucket.elements * SizeOf(training_.precision.type).count();
+    states_.gradients += bucket.elements * SizeOf(gradients).count();
+    states_.optimizer += bucket.elements / owners * kAdamBytes;
+    // The step casts gradients of 16 bits to fp32.
+    if (gradients != DataType::kFp32) states_.step += bucket.elements / owners * 4;
+  }
+
+  bool fuses() const {
+    return training_.kernels.fused && training_.kernels.gradient_accumulation_fusion;
+  }
+
+  // Where the product adds a weight's gradient to the main gradient, autograd still gets a tensor:
+  // Transformer Engine keeps one for each shape of weights (get_dummy_wgrad). In fp8, it keeps each
+  // weight in fp8 through a step's micro-batches; before Blackwell, the transpose too.
+  void AddParameter(const Parameter& parameter) {
+    const int shape = ShapeOf(parameter.kind);
+    if (shape == 0) return;
+    if (fuses() && shapes_.emplace(shape, parameter.elements).second) {
+      states_.libraries += parameter.elements * SizeOf(training_.precision.type).count();
+    }
+    if (training_.precision.fp8 && training_.kernels.fused) {
+      states_.fp8_weights += parameter.elements * (gpu_.compute_capability < 100 ? 2 : 1);
+    }
+  }
+
+  bool recent() const { return gpu_.compute_capability >= 90; }
+
+  // PyTorch has a workspace for each handle of cuBLAS: that of the forward and that of autograd's
+  // thread. Transformer Engine has one for all products, and four for products of experts.
+  int64_t Workspaces() const {
+    const MemoryRules& rules = job_.memory;
+    const int64_t cublas = rules.cublas_workspace >= Bytes() ? rules.cublas_workspace.count()
+                           : recent()                        ? 32 * kMiB
+                                                             : 8 * kMiB + 128 * 1024;
+    const int64_t engine = rules.te_workspace >= Bytes() ? rules.te_workspace.count()
+                           : recent()                    ? 32 * kMiB
+                                                         : 4 * kMiB;
+    const bool grouped = job_.model.moe.experts > 0 && training_.moe.grouped_gemm;
+    return 2 * cublas + engine * (grouped ? 5 : 1);
+  }
+
+  // Megatron gathers the rows of the head into a buffer that stays; the gradient of the head's
+  // weight has a tensor as those of other weights.
+  int64_t HeadBuffers() const {
+    const int64_t type = SizeOf(training_.precision.type).count(), hidden = job_.model.hidden;
+    const int64_t rows = training_.batch.micro * job_.model.sequence / layout_.context;
+    int64_t bytes = layout_.sequence_parallel ? rows * hidden * type : 0;
+    if (fuses()) bytes += layout_.padded_vocab / layout_.tensor * hidden * type;
+    return bytes;
+  }
+
+  const TrainingJob& job_;
+  const TrainingRules& training_;
+  const ParallelLayout& layout_;
+  const GpuSpec& gpu_;
+  StateMemory states_;
+  std::set<std::pair<int, int64_t>> shapes_;
+};
+
+}  // namespace
+
+StateMemory MegatronStates(const TrainingJob& job, const ParallelLayout& layout, int stage,
+                           const GpuSpec& gpu) {
+  return States(job, layout, gpu).Of(stage);
+}
+
+}  // namespace drydock

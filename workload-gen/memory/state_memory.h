@@ -1,0 +1,30 @@
+// What a rank holds through the whole step: its parameters and the states that belong to them, and
+// buffers that libraries keep.
+#ifndef DRYDOCK_WORKLOAD_GEN_MEMORY_STATE_MEMORY_H_
+#define DRYDOCK_WORKLOAD_GEN_MEMORY_STATE_MEMORY_H_
+
+#include "core/model/gpu.h"
+#include "workload-gen/layout/layout.h"
+
+namespace drydock {
+
+// In bytes.
+struct StateMemory {
+  int64_t parameters = 0;
+  int64_t gradients = 0;
+  int64_t optimizer = 0;
+  int64_t gathered = 0;     // parameters of other ranks during their use
+  int64_t buffers = 0;      // of gradients that wait for their reduction
+  int64_t fp8_weights = 0;  // copies of parameters in fp8
+  int64_t libraries = 0;    // workspaces and buffers that libraries keep
+  int64_t step = 0;         // of the optimizer's step alone, when no activations are held
+};
+
+// Returns the states of a stage's ranks under Megatron: parameters in the training precision, main
+// gradients, fp32 copy and two moments. The distributed optimizer shards the copy and the moments.
+StateMemory MegatronStates(const TrainingJob& job, const ParallelLayout& layout, int stage,
+                           const GpuSpec& gpu);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_WORKLOAD_GEN_MEMORY_STATE_MEMORY_H_

@@ -1,0 +1,137 @@
+#include "workload-gen/memory/working_tensors.h"
+
+#include <algorithm>
+
+namespace drydock {
+namespace {
+
+// Products in fp8 write 16 bits.
+int64_t OutputSize(DataType type) { return std::max(int64_t{2}, SizeOf(type).count()); }
+
+int64_t Scores(const submodule::Attention& s) { return s.batch * s.heads * s.sequence * s.keys(); }
+int64_t Queries(const submodule::Attention& s) {
+  return s.batch * s.sequence * s.heads * s.head_dim;
+}
+int64_t Outputs(const submodule::Attention& s) {
+  return s.batch * s.sequence * s.heads * s.value_width();
+}
+int64_t KeysAndValues(const submodule::Attention& s) {
+  return s.batch * s.keys() * s.kv_heads * (s.head_dim + s.value_width());
+}
+
+class Forward {
+ public:
+  Forward(int64_t e, const WorkingRules& rules) : e_(e), rules_(rules) {}
+
+  // Unfused, the scores before the softmax. A ring keeps the result and the keys of each step until
+  // it joins the results (AttnFuncWithCPAndKVP2P).
+  int64_t operator()(const submodule::Attention& s) const {
+    const int64_t step = Outputs(s) + (rules_.ring > 1 ? KeysAndValues(s) : 0);
+    return e_ * (rules_.ring * step + (s.fused ? 0 : Scores(s)));
+  }
+  int64_t operator()(const submodule::BiasDropoutAdd& s) const { return 2 * e_ * s.rows * s.n; }
+  int64_t operator()(const submodule::Rotary& s) const {
+    return (s.fused ? 2 : 3) * e_ * s.rows * s.n;
+  }
+  // The caller holds the logits until the loss returns.
+  int64_t operator()(const submodule::CrossEntropy& s) const {
+    if (rules_.loss == LossTensors::kGradientInPlace) return 0;
+    return (e_ + (rules_.loss == LossTensors::kCompiledSoftmax ? 4 : 0)) * s.rows * s.n;
+  }
+  int64_t operator()(const submodule::Router& s) const { return 2 * 4 * s.rows * s.n; }
+  int64_t operator()(const submodule::Permute& s) const { return Moved(s); }
+  int64_t operator()(const submodule::Unpermute& s) const { return Moved(s); }
+  int64_t operator()(const submodule::Add& s) const { return 2 * e_ * s.rows * s.n; }
+  template <typename Kind>
+  int64_t operator()(const Kind& s) const {
+    if constexpr (requires { s.rows* s.n; })
+      return e_ * s.rows * s.n;
+    else
+      return 0;
+  }
+
+ private:
+  int64_t Moved(const submodule::TokenMove& s) const { return e_ * s.rows * s.n * (1 + s.top_k); }
+
+  const int64_t e_;  // bytes of an element
+  const WorkingRules& rules_;
+};
+
+class Backward {
+ public:
+  Backward(int64_t e, const WorkingRules& rules) : e_(e), rules_(rules) {}
+
+  int64_t operator()(const submodule::Linear& s) const { return e_ * s.rows * (s.n + s.k); }
+  int64_t operator()(const submodule::GroupedLinear& s) const { return e_ * s.rows * (s.n + s.k); }
+  int64_t operator()(const submodule::Router& s) const {
+    return 2 * 4 * s.rows * s.n + 2 * e_ * s.rows * s.k;
+  }
+  // Fused, the gradient of queries is summed in fp32; unfused, the gradient of the scores is a
+  // tensor, and before dropout another. Keys and their gradients travel around a ring in two
+  // buffers each.
+  int64_t operator()(const submodule::Attention& s) const {
+    const int64_t gradients = e_ * (Outputs(s) + Queries(s) + KeysAndValues(s));
+    const int64_t travelling = rules_.ring > 1 ? 4 * e_ * KeysAndValues(s) : 0;
+    return gradients + travelling +
+           (s.fused ? 4 * Queries(s) : (s.dropout ? 2 : 1) * e_ * Scores(s));
+  }
+  int64_t operator()(const submodule::Activation& s) const {
+    return (s.gated ? 3 : 2) * e_ * s.rows * s.n;
+  }
+  // The gradient of a table is dense.
+  int64_t operator()(const submodule::Embedding& s) const { return e_ * s.rows * s.n; }
+  // The gradient of the logits, cast from fp32.
+  int64_t operator()(const submodule::CrossEntropy& s) const {
+    return rules_.loss == LossTensors::kGradientInPlace ? 0 : e_ * s.rows * s.n;
+  }
+  int64_t operator()(const submodule::Permute& s) const { return Moved(s); }
+  int64_t operator()(const submodule::Unpermute& s) const { return Moved(s); }
+  // A weight's gradient exists before it is added; its sum is no new tensor.
+  int64_t operator()(const submodule::Add& s) const {
+    return (s.accumulate_fp32 ? 1 : 2) * e_ * s.rows * s.n;
+  }
+  template <typename Kind>
+  int64_t operator()(const Kind& s) const {
+    if constexpr (requires { s.rows* s.n; })
+      return 2 * e_ * s.rows * s.n;
+    else
+      return 0;
+  }
+
+ private:
+  int64_t Moved(const submodule::TokenMove& s) const { return e_ * s.rows * s.n * (1 + s.top_k); }
+
+  const int64_t e_;
+  const WorkingRules& rules_;
+};
+
+int64_t WeightElements(const Submodule& s) {
+  if (const auto* linear = s.As<submodule::Linear>()) {
+    return linear->accumulate_fp32 || linear->accumulate_half ? 0 : linear->n * linear->k;
+  }
+  if (const auto* grouped = s.As<submodule::GroupedLinear>()) {
+    const bool fused = grouped->accumulate_fp32 || grouped->accumulate_half;
+    return fused ? 0 : grouped->experts * grouped->n * grouped->k;
+  }
+  if (const auto* table = s.As<submodule::Embedding>()) return table->k * table->n;
+  return 0;
+}
+
+}  // namespace
+
+Bytes WorkingForward(const Submodule& forward, const WorkingRules& rules) {
+  return Bytes(std::visit(Forward(OutputSize(forward.type), rules), forward.work));
+}
+
+Bytes WorkingBackward(const Submodule& backward, const WorkingRules& rules) {
+  return Bytes(std::visit(Backward(OutputSize(backward.type), rules), backward.work)) +
+         WeightGradientOf(backward, rules);
+}
+
+Bytes WeightGradientOf(const Submodule& backward, const WorkingRules& rules) {
+  const bool weight = backward.pass == Pass::kBackwardWeight || backward.pass == Pass::kBackward;
+  if (!rules.weight_gradients || !weight) return Bytes();
+  return Bytes(WeightElements(backward) * OutputSize(backward.type));
+}
+
+}  // namespace drydock

@@ -1,0 +1,33 @@
+// The tensors that live only while a submodule runs: what it reads without saving it, what it
+// writes, and buffers of its own. The order of allocation follows Megatron-Core, Transformer Engine
+// and PyTorch's autograd engine.
+#ifndef DRYDOCK_WORKLOAD_GEN_MEMORY_WORKING_TENSORS_H_
+#define DRYDOCK_WORKLOAD_GEN_MEMORY_WORKING_TENSORS_H_
+
+#include "core/model/workload.h"
+
+namespace drydock {
+
+// What the loss keeps for backward: its softmax in fp32, or, with Transformer Engine's loss, the
+// gradient of the logits in their type, in the place of the logits. Compiled, the softmax is
+// computed from another tensor in fp32; otherwise in place.
+enum class LossTensors : uint8_t { kSoftmax, kCompiledSoftmax, kGradientInPlace };
+
+struct WorkingRules {
+  LossTensors loss = LossTensors::kSoftmax;
+  // If true, a weight gradient that its product does not add to the main gradient is a tensor of
+  // its own until a kernel adds it.
+  bool weight_gradients = false;
+  int ring = 1;  // context-parallel ranks that pass keys and values around a ring
+};
+
+// Of a forward submodule, beside the tensors that SavedBy counts.
+Bytes WorkingForward(const Submodule& forward, const WorkingRules& rules);
+// Of a backward submodule: the gradients of its outputs and inputs, and its own buffers.
+Bytes WorkingBackward(const Submodule& backward, const WorkingRules& rules);
+// Bytes of the gradient of a weight, or 0 if the submodule has none of its own.
+Bytes WeightGradientOf(const Submodule& backward, const WorkingRules& rules);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_WORKLOAD_GEN_MEMORY_WORKING_TENSORS_H_
