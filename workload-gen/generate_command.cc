@@ -16,12 +16,14 @@
 #include "core/base/plural.h"
 #include "core/base/spelling.h"
 #include "core/base/writable.h"
+#include "core/model/attention_backend.h"
 #include "core/nccl/nccl_library.h"
 #include "core/nccl/topology_world.h"
 #include "core/schema/artefacts/artefacts.h"
 #include "core/schema/artefacts/stamp.h"
 #include "core/schema/cluster/cluster_file.h"
 #include "core/schema/cluster/nic_file.h"
+#include "core/schema/cluster/processor_file.h"
 #include "workload-gen/framework/framework.h"
 #include "workload-gen/graph/check/check.h"
 #include "workload-gen/graph/check/communicators.h"
@@ -34,6 +36,7 @@
 #include "workload-gen/job_text.h"
 #include "workload-gen/layout/nearest_layout.h"
 #include "workload-gen/memory/rank_memory.h"
+#include "workload-gen/work/host_costs.h"
 
 namespace drydock {
 namespace {
@@ -153,7 +156,7 @@ Stamp StampOf(const Options& options, const TrainingJob& job, const ClusterInput
   const std::string library = NcclLibrary::Find(options.communicators.library_path);
   return {options.run,
           kTool.name,
-          {library, HostLaunchPath(), HostMemoryPath(), NicPath()},
+          {library, HostLaunchPath(), HostMemoryPath(), NicPath(), ProcessorPath()},
           flags,
           OutputsOf(options)};
 }
@@ -209,6 +212,17 @@ Result<TrainingJob> ReadModel(const Options& options, const CommonOptions& commo
   return job;
 }
 
+const char* AttentionOf(const TrainingJob& job, const Framework& framework) {
+  switch (job.training.kernels.attention) {
+    case AttentionKernels::kFlash:
+      return kAttentionByFlash;
+    case AttentionKernels::kCudnn:
+      return kAttentionByCudnn;
+    default:
+      return framework.AttentionBackend();
+  }
+}
+
 Status Run(const Options& options, const CommonOptions& common) {
   const bool writes = !common.check && !options.dump;
   std::vector<std::string> for_model, for_cluster;
@@ -226,7 +240,8 @@ Status Run(const Options& options, const CommonOptions& common) {
   ASSIGN_OR_RETURN(const ParallelLayout layout, ResolveLayoutOrSuggest(job, cluster.topology));
   RETURN_IF_ERROR(framework->CheckLayout(job, layout));
   Workload workload = framework->Build(job, layout, cluster.topology);
-  ASSIGN_OR_RETURN(workload.launch, HostLaunchOf(job));
+  ASSIGN_OR_RETURN(const HostLaunchSet launch, HostLaunchOf(job));
+  ChargeHost(launch, job, &workload);
   RETURN_IF_ERROR(FillHostMemory(&workload));
   Announce(common, workload);
   if (options.dump) {
@@ -238,7 +253,7 @@ Status Run(const Options& options, const CommonOptions& common) {
   if (!writes) return OkStatus();
   RETURN_IF_ERROR(MakeDirectories(options.run));
   RETURN_IF_ERROR(WriteWorkload(options.run, workload, cluster, ProvenanceOf(options, job, cluster),
-                                framework->AttentionBackend()));
+                                AttentionOf(job, *framework)));
   return SaveStamp(StampOf(options, job, cluster));
 }
 

@@ -300,12 +300,28 @@ const GemmParameters* KernelParameters::GemmFor(DataType type) const {
   return nullptr;
 }
 
+namespace {
+
+// Returns true if `backend` names a family of libraries ("flash") that includes `library`.
+bool IsOfFamily(const std::string& library, const std::string& backend) {
+  const bool family = backend == kAttentionByFlash || backend == kAttentionByCudnn;
+  return family && library.starts_with(backend + "-");
+}
+
+}  // namespace
+
 const AttentionParameters* KernelParameters::AttentionFor(DataType type,
                                                           const std::string& backend) const {
-  const bool by_default = backend.empty() || backend == kAttentionByTransformerEngine;
+  const bool family = backend == kAttentionByFlash || backend == kAttentionByCudnn;
+  const bool has_family =
+      family && std::any_of(attention.begin(), attention.end(),
+                            [&](const auto& library) { return IsOfFamily(library.name, backend); });
+  const bool by_default =
+      backend.empty() || backend == kAttentionByTransformerEngine || (family && !has_family);
   for (size_t i = 0; i < attention.size(); ++i) {
     const bool wanted = by_default                       ? i == default_attention
                         : backend == kAttentionByPytorch ? i == pytorch_attention
+                        : family                         ? IsOfFamily(attention[i].name, backend)
                                                          : attention[i].name == backend;
     const std::vector<DataType>& types = attention[i].types;
     if (wanted && std::find(types.begin(), types.end(), type) != types.end()) return &attention[i];
@@ -321,7 +337,8 @@ std::vector<std::string> KernelParameters::AttentionNames() const {
 
 std::vector<std::string> KernelParameters::AttentionBackends() const {
   std::vector<std::string> names = AttentionNames();
-  names.insert(names.begin(), {kAttentionByTransformerEngine, kAttentionByPytorch});
+  names.insert(names.begin(), {kAttentionByTransformerEngine, kAttentionByPytorch,
+                               kAttentionByFlash, kAttentionByCudnn});
   return names;
 }
 

@@ -160,9 +160,10 @@ TEST(Simulate, NamesEverySubmoduleWithoutATime) {
 TEST(Simulate, UnknownAttentionLibrarySuggestsTheNearest) {
   SimulateOptions options = Options();
   options.attention_library = "flash2";
-  EXPECT_EQ(Simulate(WorkloadOn({"h100-sxm-80g"}), options).error().message(),
-            "the GPU 'h100-sxm-80g' has no attention library 'flash2'; did you mean 'flash-2'?; "
-            "valid are transformer-engine, pytorch, flash-2, flash-3, cudnn-9, trtllm");
+  EXPECT_EQ(
+      Simulate(WorkloadOn({"h100-sxm-80g"}), options).error().message(),
+      "the GPU 'h100-sxm-80g' has no attention library 'flash2'; did you mean 'flash-2'?; "
+      "valid are transformer-engine, pytorch, flash, cudnn, flash-2, flash-3, cudnn-9, trtllm");
 }
 
 // The time of a layer's fused attention on a GPU, with the kernels that `backend` picks.

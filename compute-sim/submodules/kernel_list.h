@@ -42,9 +42,9 @@ struct KernelList {
 
   const KernelAssumptions& assumptions;
   Pass pass;
-  DataType gemm_type;     // of the GEMMs of linear layers
-  DataType type;          // of all other kernels: bf16 if the GEMMs are in fp8
-  double e;               // bytes of an element of `type`
+  DataType gemm_type;  // of the GEMMs of linear layers
+  DataType type;       // of all other kernels: bf16 if the GEMMs are in fp8
+  double e;            // bytes of an element of `type`
   std::vector<Kernel> kernels;
 };
 
@@ -77,6 +77,7 @@ void ListKernels(const submodule::CrossEntropy& s, KernelList* list);
 void ListKernels(const submodule::Optimizer& s, KernelList* list);
 void ListKernels(const submodule::GradientScale& s, KernelList* list);
 void ListKernels(const submodule::GradientNorm& s, KernelList* list);
+void ListKernels(const submodule::ZeroCount& s, KernelList* list);
 void ListKernels(const submodule::Cast& s, KernelList* list);
 void ListKernels(const submodule::Add& s, KernelList* list);
 void ListKernels(const submodule::Quantise& s, KernelList* list);

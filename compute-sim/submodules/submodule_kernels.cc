@@ -259,6 +259,10 @@ void ListKernels(const submodule::GradientNorm& s, List* list) {
   list->Memory(K::kSquareSum, 1, s.elements);
 }
 
+void ListKernels(const submodule::ZeroCount& s, List* list) {
+  list->Memory(K::kSquareSum, 1, s.elements);
+}
+
 void ListKernels(const submodule::Cast& s, List* list) { list->Memory(K::kCast, 1, s.elements); }
 
 void ListKernels(const submodule::Add& s, List* list) {

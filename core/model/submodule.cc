@@ -50,6 +50,7 @@ std::string FactsOf(const Submodule& s) {
   if (const auto* fixed = s.As<submodule::FixedDuration>()) {
     fmt::format_to(std::back_inserter(text), " {} ps", fixed->duration.ps());
   }
+  if (s.host > Time()) fmt::format_to(std::back_inserter(text), " host {} ps", s.host.ps());
   return text;
 }
 

@@ -178,8 +178,12 @@ struct CrossEntropy {
 // Passes over a flat buffer of parameters or gradients.
 struct FlatBuffer {
   int64_t elements = 0;
+  int64_t tensors = 0;  // that the buffer consists of; only the host's loops depend on it
 
-  static void Fields(auto& s, auto&& visit) { visit(Field::kExtent, "elements", s.elements); }
+  static void Fields(auto& s, auto&& visit) {
+    visit(Field::kExtent, "elements", s.elements);
+    visit(Field::kOptionalExtent, "tensors", s.tensors);
+  }
 };
 // Adam over this rank's parameters; master weights and moments are fp32.
 struct Optimizer : FlatBuffer {
@@ -307,6 +311,11 @@ struct FlopsAndBytes {
   static void Fields(auto&, auto&&) {}
 };
 
+// The number of zeros in gradients, tensor by tensor.
+struct ZeroCount : FlatBuffer {
+  static constexpr std::string_view kName = "zero-count";
+};
+
 }  // namespace submodule
 
 // Artefacts store the index of the alternative: append new kinds at the end.
@@ -317,7 +326,7 @@ using SubmoduleWork =
                  submodule::GradientScale, submodule::GradientNorm, submodule::Cast, submodule::Add,
                  submodule::Router, submodule::TopK, submodule::Permute, submodule::Unpermute,
                  submodule::GroupedLinear, submodule::Quantise, submodule::FixedDuration,
-                 submodule::FlopsAndBytes>;
+                 submodule::FlopsAndBytes, submodule::ZeroCount>;
 inline constexpr size_t kSubmoduleKindCount = std::variant_size_v<SubmoduleWork>;
 
 // "linear", "attention", ...: in the order of the alternatives.
@@ -332,6 +341,7 @@ struct Submodule {
   SubmoduleWork work;
   double flops = 0;  // arithmetic, for accounts and foreign readers
   Bytes bytes;       // memory traffic if every operand moved once
+  Time host;         // the framework's own code before the first kernel (host_launch.h)
 
   template <typename Kind>
   bool Is() const {

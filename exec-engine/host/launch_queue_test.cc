@@ -175,6 +175,23 @@ TEST(LaunchQueueTest, AutogradLaunchesFasterThanPython) {
   EXPECT_EQ(Iteration(b), Time::Us(20 * 10 + 20 * 2 + 4 + 1));
 }
 
+// The code of a module precedes its first launch, and a graph or a loop runs without it.
+TEST(LaunchQueueTest, CodeOfModulesDelaysTheirLaunches) {
+  WorkloadBuilder b = OneRank();
+  for (int op = 0; op < 3; ++op) Kernels(&b, {1, 1});
+  b.workload.submodules[1].host = Time::Us(70);
+  EXPECT_EQ(Iteration(b), Time::Us(70 + 6 * 10 + 4 + 1));
+  b.workload.topology.host_kinds[0].board.launch_speed = 2;
+  EXPECT_EQ(Iteration(b), Time::Us(35 + 6 * 5 + 4 + 1));
+  for (const GraphPart part : {GraphPart::kFirst, GraphPart::kLoop}) {
+    OpOf(&b, 1).graph = part;
+    const Time with_code = Iteration(b);
+    b.workload.submodules[1].host = Time();
+    EXPECT_EQ(Iteration(b), with_code);
+    b.workload.submodules[1].host = Time::Us(70);
+  }
+}
+
 TEST(LaunchQueueTest, AFasterHostLaunchesFaster) {
   WorkloadBuilder b = OneRank();
   b.workload.topology.host_kinds[0].board.launch_speed = 2;

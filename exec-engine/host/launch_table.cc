@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace drydock {
 namespace {
@@ -23,9 +24,15 @@ Time GapEach(const SubmoduleTime& times) {
   return kernels > 0 ? Time::Ps(gaps.ps() / kernels) : gaps;
 }
 
-// Launches the block's kernels in order. `each` is the cost of a launch, by submodule.
+// What a host spends on a submodule.
+struct HostCost {
+  Time code;  // before the first launch
+  Time each;  // for each kernel
+};
+
+// Launches the block's kernels in order. `costs`: by submodule.
 LaunchCost BlockCost(const ComputeBlock& block, const GpuKernelTimes& times,
-                     const std::vector<Time>& each) {
+                     const std::vector<HostCost>& costs) {
   LaunchCost cost;
   Time left;  // time of the block from the present kernel to the end
   for (const uint32_t submodule : block.submodules) left += times.submodules[submodule].total;
@@ -39,11 +46,13 @@ LaunchCost BlockCost(const ComputeBlock& block, const GpuKernelTimes& times,
   for (const uint32_t submodule : block.submodules) {
     const SubmoduleTime& s = times.submodules[submodule];
     const Time gap = GapEach(s);
+    Time code = costs[submodule].code;
     for (const KernelTime& kernel : s.kernels) {
-      if (!kernel.gap) launch(kernel.time + gap, each[submodule]);
+      if (!kernel.gap)
+        launch(kernel.time + gap, std::exchange(code, Time()) + costs[submodule].each);
     }
     // A submodule whose kernels are not listed counts as one kernel.
-    if (s.kernels.empty() && s.total > Time()) launch(s.total, each[submodule]);
+    if (s.kernels.empty() && s.total > Time()) launch(s.total, code + costs[submodule].each);
   }
   return cost;
 }
@@ -63,12 +72,13 @@ LaunchTable::LaunchTable(const Workload& workload, const HostKind& host,
                      &costs_.graph, &costs_.wait, &costs_.loop}) {
     *time = Slower(*time, host.board.launch_speed);
   }
-  std::vector<Time> each, looped(workload.submodules.size(), costs_.loop);
+  std::vector<HostCost> costs, looped(workload.submodules.size(), HostCost{{}, costs_.loop});
   for (const Submodule& submodule : workload.submodules) {
-    each.push_back(IsBackward(submodule.pass) ? costs_.backward_kernel : costs_.kernel);
+    costs.push_back({Slower(submodule.host, host.board.launch_speed),
+                     IsBackward(submodule.pass) ? costs_.backward_kernel : costs_.kernel});
   }
   for (const ComputeBlock& block : workload.blocks) {
-    blocks_.push_back(BlockCost(block, times, each));
+    blocks_.push_back(BlockCost(block, times, costs));
     looped_.push_back(BlockCost(block, times, looped));
   }
 }

@@ -79,12 +79,16 @@ void SpeedHost(double factor, Workload* workload, KernelTimes*) {
                      &launch.graph, &launch.loop, &launch.wait, &launch.latency}) {
     *time = Shorter(*time, factor);
   }
+  for (Submodule& submodule : workload->submodules) {
+    submodule.host = Shorter(submodule.host, factor);
+  }
 }
 
 // The inputs before any change.
 struct Originals {
   Topology topology;
   HostLaunch launch;
+  std::vector<Submodule> submodules;
 };
 
 }  // namespace
@@ -96,7 +100,7 @@ const std::vector<WhatIfChange>& WhatIfChanges() {
       {"nic", "rate of NICs and of all cables", SpeedNic},
       {"latency", "latency of NVLink, NICs, cables and switches", ShortenLatency},
       {"nccl", "times and copy rates of NCCL's thread blocks and proxies", SpeedNccl},
-      {"host", "launches by the host", SpeedHost}};
+      {"host", "launches and framework code of the host", SpeedHost}};
   return changes;
 }
 
@@ -125,7 +129,7 @@ Result<std::vector<const WhatIfChange*>> FindChanges(const std::string& names) {
 
 Result<WhatIf> AnswerWhatIf(Workload workload, const FlowPlan& plan, const KernelTimes& times,
                             const NetworkModel& network, const WhatIfOptions& options) {
-  const Originals originals{workload.topology, workload.launch};
+  const Originals originals{workload.topology, workload.launch, workload.submodules};
   WhatIf out;
   out.network = network.name;
   out.better = options.better;
@@ -137,6 +141,7 @@ Result<WhatIf> AnswerWhatIf(Workload workload, const FlowPlan& plan, const Kerne
     KernelTimes changed_times = times;
     workload.topology = originals.topology;
     workload.launch = originals.launch;
+    workload.submodules = originals.submodules;
     change->apply(1 + options.better / 100, &workload, &changed_times);
     ASSIGN_OR_RETURN(const Timeline changed,
                      Replay(workload, plan, changed_times, network, options.replay));

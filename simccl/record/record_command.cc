@@ -21,6 +21,7 @@
 #include "core/schema/artefacts/stamp.h"
 #include "core/schema/cluster/cluster_file.h"
 #include "core/schema/cluster/nic_file.h"
+#include "core/schema/cluster/processor_file.h"
 #include "simccl/record/log/match.h"
 #include "simccl/record/log/recording.h"
 #include "simccl/record/run/session.h"
@@ -162,7 +163,8 @@ Stamp StampOf(const Options& options, const ClusterInput& cluster) {
   for (const auto& [name, text] : cluster.files) flags.push_back(name + " " + Sha256(text));
   return {options.run,
           kTool.name,
-          {PathOf(record.command.front()), record.libraries + "/libnccl.so.2", NicPath()},
+          {PathOf(record.command.front()), record.libraries + "/libnccl.so.2", NicPath(),
+           ProcessorPath()},
           flags,
           {options.run + "/" + kManifestName, options.run + "/" + kTopologyName}};
 }

@@ -18,7 +18,8 @@ import re
 import shlex
 import sys
 
-from truth_tables import (BRIDGE_MODELS, BRIDGE_TRAINING, CI_NEEDS, CLUSTERS, DGXC_MODELS, HEADS, HYBRID, LAYOUTS, MLPERF_MODELS,
+from truth_tables import (BRIDGE_MODELS, BRIDGE_TRAINING, CI_NEEDS, CI_SHARED_LAUNCH_SPEED,
+                          CI_SHARED_PROCESSORS, CLUSTERS, DGXC_MODELS, HEADS, HYBRID, LAYOUTS, MLPERF_MODELS,
                           NEMO_1, NEMO_2, NEMO_MODELS, NEMO_TRAINING, OTHER_MODELS, OTHER_RECIPES, RECOMPUTED, SIMUMAX_ARGUMENTS,
                           SIMUMAX_EXPERTS, SIMUMAX_MODELS)
 
@@ -369,6 +370,10 @@ def import_ci(folder):
         row = Row(given["test_case"], f"{given['repo']} @{given['commit'][:8]} {given['path']}")
         row.kind, row.seconds = "small CI", given["iteration_time_s_median_2nd_half"]
         set_cluster(row, given["gpu"], given["gpus"])
+        if given["recipe"] in CI_SHARED_PROCESSORS:
+            host = CLUSTERS[given["gpu"]][1]
+            row.set(hosts={f"{host}.board.launch_speed": CI_SHARED_LAUNCH_SPEED})
+            row.assume("processors")
         script = "pretrain_bert.py" if given["family"] == "bert" else "pretrain_gpt.py"
         row.arguments = [*environment_words(given["ENV_VARS"]), "python", script, *argument_words(arguments)]
         row.set(nccl={f"settings.{name}": value for name, value in given["ENV_VARS"].items() if name.startswith("NCCL_")})

@@ -5,21 +5,21 @@
 #include "core/base/files.h"
 #include "core/base/spelling.h"
 #include "core/base/version.h"
-#include "core/schema/cluster/host_launch_file.h"
 
 namespace drydock {
 
 std::string HostLaunchPath() { return std::string(kDefaultConfigDirectory) + "/host-launch.yaml"; }
 
-Result<HostLaunch> HostLaunchOf(const TrainingJob& job) {
+Result<HostLaunchSet> HostLaunchOf(const TrainingJob& job) {
   const std::string& wanted = job.training.host.launch;
-  if (wanted == "none") return HostLaunch();
+  if (wanted == "none") return HostLaunchSet();
   ASSIGN_OR_RETURN(const std::string text, ReadFile(HostLaunchPath()));
-  ASSIGN_OR_RETURN(const std::vector<HostLaunch> sets, ParseHostLaunchFile(text, HostLaunchPath()));
+  ASSIGN_OR_RETURN(const std::vector<HostLaunchSet> sets,
+                   ParseHostLaunchFile(text, HostLaunchPath()));
   std::vector<std::string> names = {"none"};
-  for (const HostLaunch& set : sets) {
-    if (set.name == wanted) return set;
-    names.push_back(set.name);
+  for (const HostLaunchSet& set : sets) {
+    if (set.launch.name == wanted) return set;
+    names.push_back(set.launch.name);
   }
   return job.ErrorAt("training.host_launch",
                      fmt::format("'host_launch' cannot be '{}'{}; valid values are {}", wanted,

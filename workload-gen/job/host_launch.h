@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/base/result.h"
-#include "core/model/host_launch.h"
+#include "core/schema/cluster/host_launch_file.h"
 #include "workload-gen/job/training_job.h"
 
 namespace drydock {
@@ -15,7 +15,7 @@ std::string HostLaunchPath();
 
 // Returns no costs for "none". Returns an error at the key, with the nearest name, if the set does
 // not exist.
-Result<HostLaunch> HostLaunchOf(const TrainingJob& job);
+Result<HostLaunchSet> HostLaunchOf(const TrainingJob& job);
 
 }  // namespace drydock
 

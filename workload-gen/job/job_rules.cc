@@ -24,6 +24,7 @@ class JobRules {
     else
       RefuseExpertDegrees();
     CheckRecompute();
+    CheckAttention();
     CheckScales();
     CheckOverlap();
     CheckInterleaving();
@@ -79,6 +80,19 @@ class JobRules {
     if (modules.mla_up_projection && !job_.model.attention.is_latent()) {
       Fail(key, "'mla_up_proj' needs model.kv_lora_rank");
     }
+    const RecomputeRules& recompute = job_.training.recompute;
+    if (recompute.method == RecomputeMethod::kUniform && recompute.layers == 0) {
+      Fail("training.recompute_layers",
+           "recompute_layers 0 needs recompute_method: block, where it means that no layer repeats "
+           "its forward; uniform groups have at least 1 layer");
+    }
+  }
+
+  void CheckAttention() {
+    const KernelRules& kernels = job_.training.kernels;
+    if (kernels.attention == AttentionKernels::kAuto || kernels.fused) return;
+    Fail("training.attention_kernels",
+         "'attention_kernels' needs kernels: fused; with kernels: unfused, attention is unfused");
   }
 
   void CheckScales() {

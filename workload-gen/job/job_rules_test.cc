@@ -35,6 +35,13 @@ INSTANTIATE_TEST_SUITE_P(
         Rule{{"training.moe_dispatcher=flex"}, "'moe_dispatcher' needs model.experts"},
         Rule{{"training.moe_imbalance=1.5"}, "'moe_imbalance' needs model.experts"},
         Rule{{"training.tp_only_amax_red=true"}, "'tp_only_amax_red' needs precision: fp8"},
+        Rule{{"training.kernels=unfused", "training.attention_kernels=flash"},
+             "'attention_kernels' needs kernels: fused; with kernels: unfused, attention is "
+             "unfused"},
+        Rule{{"training.recompute=full", "training.recompute_layers=0"},
+             "recompute_layers 0 needs recompute_method: block, where it means that no layer "
+             "repeats "
+             "its forward; uniform groups have at least 1 layer"},
         Rule{{"parallel.expert=4"}, "'expert' needs model.experts"},
         Rule{{"parallel.expert_tensor=2"}, "'expert_tensor' needs model.experts"},
         Rule{Experts({"parallel.expert=3"}),

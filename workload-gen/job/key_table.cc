@@ -77,7 +77,10 @@ void SetModules(TrainingJob* job) {
   recompute.modules.core_attention = recompute.granularity == Recompute::kSelective;
 }
 void SetHostLaunch(TrainingJob* job) {
-  job->training.host.launch = job->training.kernels.fused ? "fused" : "eager";
+  const bool megatron = job->training.framework == FrameworkKind::kMegatron;
+  job->training.host.launch = !job->training.kernels.fused ? "eager"
+                              : megatron                   ? "transformer-engine"
+                                                           : "fused";
 }
 void SetOverlapComm(TrainingJob* job) { job->zero.overlap_comm = job->zero.stage == 3; }
 
@@ -283,7 +286,7 @@ std::vector<Key> TrainingKeys() {
           "layers of each model chunk")
           .Needs("recompute: full")
           .Megatron({Copied("--recompute-method")}),
-      Key("recompute_layers", kind::Count(MEMBER(training.recompute.layers), 1, kMaxLayers),
+      Key("recompute_layers", kind::Count(MEMBER(training.recompute.layers), 0, kMaxLayers),
           "see `recompute_method`")
           .Needs("recompute: full")
           .Megatron({Copied("--recompute-num-layers")}),
@@ -308,7 +311,13 @@ std::vector<Key> TrainingKeys() {
           "`fused`: FlashAttention and Transformer Engine; `unfused`: Megatron's kernels of 2022, "
           "where scores, softmax and dropout each pass through memory")
           .Megatron({Computed("--attention-backend"), Computed("--transformer-impl"),
-                     Computed("--use-flash-attn")}),
+                     Computed("--use-flash-attn"), Computed("--spec")}),
+      Key("attention_kernels",
+          kind::Choice(MEMBER(training.kernels.attention), {"auto", "flash", "cudnn", "unfused"}),
+          "kernels of attention where `kernels` is `fused`. `auto`: those that the framework picks "
+          "on the GPU; `flash`: FlashAttention; `cudnn`; `unfused`: products, softmax and dropout "
+          "one by one")
+          .Megatron({Computed("--attention-backend")}),
       Key("gradient_accumulation_fusion",
           kind::Flag(MEMBER(training.kernels.gradient_accumulation_fusion)),
           "GEMMs of weight gradients add into the main gradient; otherwise a kernel adds")
@@ -356,7 +365,20 @@ std::vector<Key> TrainingKeys() {
           "micro-batch (`true` in Megatron-LM of 2022)"),
       Key("host_launch", kind::Word(MEMBER(training.host.launch)),
           "costs of launching work on the host: a set of `configs/host-launch.yaml`, or `none`")
-          .Default("`fused` or `eager`, by `kernels`", &SetHostLaunch),
+          .Default("`eager` for `kernels: unfused`; `transformer-engine` for framework `megatron`; "
+                   "`fused` for other frameworks",
+                   &SetHostLaunch)
+          .Megatron({Computed("--transformer-impl"), Computed("--spec")}),
+      Key("deterministic", kind::Flag(MEMBER(training.host.deterministic)),
+          "PyTorch's deterministic algorithms: the host launches a kernel that fills each tensor "
+          "before another kernel writes it")
+          .Megatron({Sets("--deterministic-mode", "true")}),
+      Key("log_params_norm", kind::Flag(MEMBER(training.host.log_params_norm)),
+          "each step computes the norm of all parameters, and the host reads it")
+          .Megatron({Sets("--log-params-norm", "true")}),
+      Key("log_zeros", kind::Flag(MEMBER(training.host.log_zeros)),
+          "each step counts the zeros in each tensor of gradients, and the host reads the sum")
+          .Megatron({Sets("--log-num-zeros-in-grad", "true")}),
       Key("cuda_graphs", kind::Graphs(MEMBER(training.host.cuda_graphs)),
           "what is launched as CUDA graphs. `layers`: forward and backward of each layer; `full`: "
           "forward and backward of a micro-batch through all layers of a chunk; `full_iteration`: "

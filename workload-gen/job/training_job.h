@@ -33,6 +33,8 @@ const std::string& FrameworkName(FrameworkKind kind);
 enum class Recompute : uint8_t { kNone, kSelective, kFull };
 enum class RecomputeMethod : uint8_t { kUniform, kBlock };
 enum class CrossEntropyFusion : uint8_t { kNone, kNative, kTransformerEngine };
+// The kernels of attention, where the rest is fused: kAuto: those that the framework picks.
+enum class AttentionKernels : uint8_t { kAuto, kFlash, kCudnn, kUnfused };
 enum class MoeDispatcher : uint8_t { kAllToAll, kAllGather, kFlex };
 
 // The modules that backward repeats with selective recomputation.
@@ -77,6 +79,7 @@ struct OptimizerRules {
 
 struct KernelRules {
   bool fused = true;
+  AttentionKernels attention = AttentionKernels::kAuto;
   bool gradient_accumulation_fusion = true;
   CrossEntropyFusion cross_entropy_fusion = CrossEntropyFusion::kNone;
 };
@@ -100,6 +103,9 @@ struct HostRules {
   std::string launch = "fused";  // a set of configs/host-launch.yaml, or "none"
   GraphRules cuda_graphs;
   bool synchronous_timers = false;
+  bool deterministic = false;    // torch.use_deterministic_algorithms
+  bool log_params_norm = false;  // each step computes and reads these
+  bool log_zeros = false;
 };
 
 struct TrainingRules {
@@ -113,6 +119,10 @@ struct TrainingRules {
   PipelineMessageRules p2p;
   HostRules host;
   bool causal_flops_halved = true;
+
+  bool fused_attention() const {
+    return kernels.fused && kernels.attention != AttentionKernels::kUnfused;
+  }
 };
 
 // How overlap.tensor splits the GEMM before a reduce-scatter. kPipelined: by columns, with a

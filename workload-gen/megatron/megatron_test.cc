@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "core/schema/testing/submodule_testing.h"
 #include "workload-gen/graph/text/workload_text.h"
 #include "workload-gen/layout/process_groups.h"
 #include "workload-gen/program/program_builder.h"
@@ -94,6 +95,9 @@ TEST(Megatron, RecomputationMethods) {
   EXPECT_EQ(RecomputedLayers({"training.recompute=full", "training.recompute_layers=3",
                               "training.recompute_method=block"}),
             3);
+  EXPECT_EQ(RecomputedLayers({"training.recompute=full", "training.recompute_layers=0",
+                              "training.recompute_method=block"}),
+            0);
   // Uniform chunks of three over eight layers, from the end: 6..7, 3..5, 0..2.
   const Workload w = OneMicrobatch({"training.recompute=full", "training.recompute_layers=3"});
   std::vector<int> order;
@@ -176,6 +180,40 @@ TEST(Megatron, TailOfTheStep) {
                                                "tp-pp all-reduce 1 x fp32 = 4 B max over 4"));
   // The last stage also reduces the loss.
   EXPECT_EQ(Tail(w, 1).back(), "dp all-reduce 2 x fp32 = 8 B over 2");
+}
+
+// Two more reductions of one number, of this rank's tensors: 12 a layer in four layers, the word
+// and the position embedding.
+TEST(Megatron, LoggedNormsAndZerosCostKernelsAndReductions) {
+  const Workload w = TestWorkload({"training.log_zeros=true", "training.log_params_norm=true"});
+  const std::vector<std::string> plain = Tail(TestWorkload(), 0), tail = Tail(w, 0);
+  ASSERT_EQ(tail.size(), plain.size() + 2);
+  EXPECT_EQ(tail[5], "tp-pp all-reduce 1 x fp32 = 4 B over 4") << "zeros, after the norm";
+  EXPECT_EQ(tail.back(), "tp-pp all-reduce 1 x fp32 = 4 B over 4") << "norm of parameters";
+  const auto tensors_of = [&](const std::string& name) -> int64_t {
+    for (const Submodule& s : w.submodules) {
+      if (s.name == name) return FieldOf(s, "tensors");
+    }
+    return -1;
+  };
+  EXPECT_EQ(tensors_of("optimizer.zeros"), 4 * 12 + 2);
+  EXPECT_EQ(tensors_of("parameters.norm"), 4 * 12 + 2);
+  EXPECT_EQ(tensors_of("optimizer.adam"), 4 * 12 + 2);
+}
+
+// The host reads the loss of each micro-batch before it launches the backward pass.
+TEST(Megatron, TheHostReadsTheLossIfGradientsAreChecked) {
+  const auto reads = [](const char* check) {
+    const Workload w = OneMicrobatch(
+        {"training.precision=bf16", std::string("training.check_gradients=") + check});
+    int count = 0;
+    for (const Op& op : w.programs[0].ops) {
+      count += op.host_waits == HostWait::kOpReady && op.phase <= Phase::kBackward ? 1 : 0;
+    }
+    return count;
+  };
+  EXPECT_EQ(reads("true"), 1);
+  EXPECT_EQ(reads("false"), 0);
 }
 
 TEST(Megatron, TailWithDistributedOptimizerAndSequenceParallelism) {

@@ -147,6 +147,14 @@ class StageWriter {
     if (!last) return;
     if (!c_.HasFinalNorm(chunk)) gather(ParameterGather::kHead);
     for (int k = 0; k <= c_.job.model.mtp_layers; ++k) edges_.LogitsForward();
+    CheckLoss();
+  }
+
+  // The host reads whether the loss is a number (loss_func of pretrain_gpt.py). A graph of a whole
+  // pass leaves that out.
+  void CheckLoss() {
+    const bool whole = c_.job.training.host.cuda_graphs.scope == GraphScope::kFull;
+    if (c_.job.training.optimizer.check_gradients && !whole) builder_.HostReads();
   }
 
   void MtpForward(int microbatch, int chunk) {

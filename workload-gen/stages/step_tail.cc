@@ -11,10 +11,26 @@ StepTail::StepTail(const WriterContext& context, const std::vector<ChunkBuckets>
       if (parameter.sequence_parallel) replicated_ += parameter.elements;
       if (!c_.job.training.optimizer.distributed) owned_ += parameter.elements;
     }
+    CountTensors(chunk);
     if (!c_.job.training.optimizer.distributed) continue;
     for (const Bucket& bucket : chunk.buckets) {
       owned_ += bucket.elements / RanksOf(bucket, c_.layout);
     }
+  }
+}
+
+// A rank of the distributed optimizer has an even share of a bucket's elements, so of its tensors.
+void StepTail::CountTensors(const ChunkBuckets& chunk) {
+  const auto all = static_cast<int64_t>(chunk.parameters.size());
+  parameters_ += all;
+  if (!c_.job.training.optimizer.distributed) {
+    tensors_ += all;
+    return;
+  }
+  for (const Bucket& bucket : chunk.buckets) {
+    const auto count = static_cast<int64_t>(bucket.parameters.size());
+    const int64_t ranks = RanksOf(bucket, c_.layout);
+    tensors_ += (count + ranks - 1) / ranks;
   }
 }
 
@@ -118,18 +134,36 @@ void StepTail::Compute(const char* name, const SubmoduleWork& work, DataType typ
 void StepTail::Optimize() {
   const TrainingRules& training = c_.job.training;
   if (training.precision.type == DataType::kFp16) {
-    Compute("optimizer.unscale", submodule::GradientScale{{owned_}}, DataType::kFp32);
+    Compute("optimizer.unscale", submodule::GradientScale{{owned_, tensors_}}, DataType::kFp32);
     AllReduceModel(ReduceOp::kMax);  // did any gradient overflow?
     c_.builder->HostReads();         // the host decides whether to step
   }
   if (training.optimizer.gradient_clipping) {
-    Compute("optimizer.norm", submodule::GradientNorm{{owned_}}, DataType::kFp32);
+    Compute("optimizer.norm", submodule::GradientNorm{{owned_, tensors_}}, DataType::kFp32);
     AllReduceModel(ReduceOp::kSum);
     c_.builder->HostReads();  // the host computes the factor
-    Compute("optimizer.clip", submodule::GradientScale{{owned_}}, DataType::kFp32);
+    Compute("optimizer.clip", submodule::GradientScale{{owned_, tensors_}}, DataType::kFp32);
   }
-  Compute("optimizer.adam", submodule::Optimizer{{owned_}}, DataType::kFp32);
-  Compute("optimizer.copy", submodule::Cast{{owned_}}, training.precision.type);
+  if (training.host.log_zeros) CountZeros();
+  Compute("optimizer.adam", submodule::Optimizer{{owned_, tensors_}}, DataType::kFp32);
+  Compute("optimizer.copy", submodule::Cast{{owned_, tensors_}}, training.precision.type);
+}
+
+// count_zeros_fp32 of Megatron-Core's clip_grads.py: tensor by tensor, then one number.
+void StepTail::CountZeros() {
+  Compute("optimizer.zeros", submodule::ZeroCount{{owned_, tensors_}}, DataType::kFp32);
+  AllReduceModel(ReduceOp::kSum);
+  c_.builder->HostReads();
+}
+
+// calc_params_l2_norm of Megatron-LM's training/utils.py. The host reads the norm at the end of the
+// step, where nothing follows.
+void StepTail::LogParameters() {
+  Compute("parameters.norm", submodule::GradientNorm{{owned_, parameters_}}, DataType::kFp32);
+  if (c_.job.training.optimizer.distributed) {
+    AllReduce(kDataRole, kDataStream, DataType::kFp32, ReduceOp::kSum, 1);
+  }
+  AllReduceReplica(DataType::kFp32, ReduceOp::kSum);
 }
 
 void StepTail::Checks() {
@@ -142,6 +176,7 @@ void StepTail::Checks() {
   if (c_.stage == c_.layout.pipeline - 1) {
     AllReduce(kDataRole, kDataStream, DataType::kFp32, ReduceOp::kSum, 2);  // loss, token count
   }
+  if (c_.job.training.host.log_params_norm) LogParameters();
 }
 
 }  // namespace drydock

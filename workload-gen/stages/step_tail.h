@@ -19,6 +19,9 @@ class StepTail {
   void ReduceSharedEmbedding();
   void UpdateRouterBiases();
   void Optimize();
+  void CountZeros();
+  void LogParameters();
+  void CountTensors(const ChunkBuckets& chunk);
   void Checks();
   void Compute(const char* name, const SubmoduleWork& work, DataType type);
   int EmbeddingHolders() const;  // pipeline stages
@@ -31,6 +34,8 @@ class StepTail {
   const WriterContext& c_;
   int64_t replicated_ = 0;  // elements whose gradients are partial sums on tensor ranks
   int64_t owned_ = 0;       // elements this rank's optimizer updates
+  int64_t tensors_ = 0;     // that hold these elements
+  int64_t parameters_ = 0;  // tensors of this rank's part of the model
 };
 
 }  // namespace drydock

@@ -96,7 +96,7 @@ class AttentionMaker {
     s.head_dim = m_.attention.head_dim;
     if (m_.attention.value_dim() != m_.attention.head_dim) s.value_dim = m_.attention.value_dim();
     s.causal = m_.attention.causal;
-    s.fused = maker_.job().training.kernels.fused;
+    s.fused = maker_.job().training.fused_attention();
     s.dropout = m_.attention.dropout > 0;
     if (windowed_) LimitToWindow(&s);
     return s;

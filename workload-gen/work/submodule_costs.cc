@@ -85,6 +85,7 @@ class CostRules {
   Costs operator()(const submodule::GradientNorm& s) const {
     return ElementWise(s.elements, 1, e_);
   }
+  Costs operator()(const submodule::ZeroCount& s) const { return ElementWise(s.elements, 1, e_); }
   Costs operator()(const submodule::Cast& s) const { return ElementWise(s.elements, 2, 4 + e_); }
   Costs operator()(const submodule::Add& s) const {
     const int64_t elements = s.rows * s.n;

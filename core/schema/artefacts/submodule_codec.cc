@@ -25,6 +25,7 @@ bool CountsInRange(const Message& message) {
     const FieldDescriptor* field = Message::descriptor()->field(i);
     if (field->cpp_type() != FieldDescriptor::CPPTYPE_INT64) continue;
     if (field->number() == Message::kDurationPsFieldNumber) continue;
+    if (field->number() == Message::kHostPsFieldNumber) continue;
     const int64_t value = reflection.GetInt64(message, field);
     if (value < 0 || value > kMaxElements) return false;
   }
@@ -35,7 +36,8 @@ bool InRange(const Message& message) {
   return message.kind() < kSubmoduleKindCount && message.pass() < PassNames().size() &&
          message.type() < kDataTypeCount && CountsInRange(message) &&
          std::isfinite(message.flops()) && message.flops() >= 0 && message.duration_ps() >= 0 &&
-         message.duration_ps() <= submodule::kLongestFixedDuration.ps();
+         message.duration_ps() <= submodule::kLongestFixedDuration.ps() && message.host_ps() >= 0 &&
+         message.host_ps() <= submodule::kLongestFixedDuration.ps();
 }
 
 }  // namespace
@@ -47,6 +49,7 @@ void Encode(const Submodule& from, Message* to) {
   to->set_type(static_cast<uint32_t>(from.type));
   to->set_flops(from.flops);
   to->set_bytes(from.bytes.count());
+  to->set_host_ps(from.host.ps());
   ForEachField(from.work, [&](submodule::Field, std::string_view name, const auto& value) {
     if constexpr (std::is_same_v<decltype(value), const bool&>)
       to->GetReflection()->SetBool(to, FieldNamed(name), value);
@@ -66,6 +69,7 @@ std::optional<Submodule> Decode(const Message& from) {
   to.type = static_cast<DataType>(from.type());
   to.flops = from.flops();
   to.bytes = Bytes(from.bytes());
+  to.host = Time::Ps(from.host_ps());
   to.work = MakeSubmoduleWork(from.kind());
   ForEachField(to.work, [&](submodule::Field, std::string_view name, auto& value) {
     if constexpr (std::is_same_v<decltype(value), bool&>)

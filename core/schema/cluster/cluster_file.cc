@@ -15,6 +15,7 @@
 #include "core/schema/cluster/gpu_file.h"
 #include "core/schema/cluster/host_file.h"
 #include "core/schema/cluster/nic_file.h"
+#include "core/schema/cluster/processor_file.h"
 #include "core/schema/cluster/transport_file.h"
 #include "core/schema/fabric/limits.h"
 
@@ -32,6 +33,7 @@ struct ClusterContext {
   ClusterInput input;
   FileSource source;
   NicDefaults nics;
+  LaunchSpeeds launch_speeds;
 };
 
 // Returns the text of `name` and adds it to input.files. Returns nothing, and reports at `node`, on
@@ -118,6 +120,10 @@ void ReadHostKind(const YamlNode& name, const YamlNode& node, ClusterContext* co
   const GpuSpec* spec =
       kind.gpu >= 0 && !gpus.empty() ? &gpus[static_cast<size_t>(kind.gpu)] : nullptr;
   ReadHost(&reader, spec, context->nics, &kind, &context->diagnostics);
+  const YamlNode* board = node.Find("board");
+  if (spec != nullptr && (board == nullptr || board->Find("launch_speed") == nullptr)) {
+    kind.board.launch_speed = context->launch_speeds.at(kind.CpuName(spec->compute_capability));
+  }
   if (const YamlNode* xml = reader.Take("nccl_topology", false)) {
     const Result<std::string> file = AsString(*xml);
     if (file.ok()) {
@@ -202,6 +208,7 @@ Result<ClusterInput> ReadCluster(const YamlNode& root, FileSource source) {
   ClusterContext context;
   context.source = std::move(source);
   ASSIGN_OR_RETURN(context.nics, LoadNicDefaults());
+  ASSIGN_OR_RETURN(context.launch_speeds, LoadLaunchSpeeds());
   context.input.yaml = ToYaml(root);
   Topology& topology = context.input.topology;
   YamlReader reader(root, "the cluster", &context.diagnostics);

@@ -3,30 +3,73 @@
 #include <fmt/format.h>
 
 #include "core/base/yaml.h"
+#include "core/model/submodule.h"
 
 namespace drydock {
 namespace {
 
-HostLaunch ReadSet(const std::string& name, const YamlNode& node, Diagnostics* diagnostics) {
-  HostLaunch set;
-  set.name = name;
+using NamedTime = std::pair<const char*, Time*>;
+
+void Bound(const NamedTime& entry, YamlReader* reader) {
+  const auto& [key, time] = entry;
+  if (*time > kMaxLaunchTime) reader->Fail(key, fmt::format("'{}' is more than a second", key));
+}
+
+void ReadTime(const NamedTime& entry, YamlReader* reader) {
+  reader->Read(entry.first, entry.second);
+  Bound(entry, reader);
+}
+
+void ReadOptionalTime(const NamedTime& entry, YamlReader* reader) {
+  reader->ReadOptional(entry.first, entry.second);
+  Bound(entry, reader);
+}
+
+ModuleCost ReadModule(const std::string& name, const YamlNode& node, Diagnostics* diagnostics) {
+  ModuleCost cost;
   YamlReader reader(node, name, diagnostics);
-  const std::pair<const char*, Time*> times[] = {
-      {"kernel", &set.kernel},   {"collective", &set.collective},
-      {"message", &set.message}, {"graph", &set.graph},
-      {"loop", &set.loop},       {"wait", &set.wait},
-      {"latency", &set.latency}};
-  for (const auto& [key, time] : times) {
-    reader.Read(key, time);
-    if (*time > kMaxLaunchTime) reader.Fail(key, fmt::format("'{}' is more than a second", key));
+  for (const NamedTime& entry :
+       {NamedTime("forward", &cost.forward), NamedTime("backward", &cost.backward),
+        NamedTime("once", &cost.once), NamedTime("tensor", &cost.tensor)}) {
+    ReadOptionalTime(entry, &reader);
   }
-  set.backward_kernel = set.kernel;
-  reader.ReadOptional("backward_kernel", &set.backward_kernel);
-  if (set.backward_kernel > kMaxLaunchTime) {
-    reader.Fail("backward_kernel", "'backward_kernel' is more than a second");
+  reader.Finish();
+  return cost;
+}
+
+std::map<std::string, ModuleCost> ReadModules(const YamlNode& node, Diagnostics* diagnostics) {
+  std::map<std::string, ModuleCost> modules;
+  YamlReader reader(node, "modules", diagnostics);
+  for (const std::string& name : HostModuleNames()) {
+    if (const YamlNode* module = reader.Take(name, /*required=*/false)) {
+      modules[name] = ReadModule(name, *module, diagnostics);
+    }
   }
-  reader.Read("queue", &set.queue);
-  reader.CheckRange("queue", set.queue, 1, kMaxQueued);
+  reader.Finish();
+  return modules;
+}
+
+HostLaunchSet ReadSet(const std::string& name, const YamlNode& node, Diagnostics* diagnostics) {
+  HostLaunchSet set;
+  HostLaunch& launch = set.launch;
+  launch.name = name;
+  YamlReader reader(node, name, diagnostics);
+  for (const NamedTime& entry :
+       {NamedTime("kernel", &launch.kernel), NamedTime("collective", &launch.collective),
+        NamedTime("message", &launch.message), NamedTime("graph", &launch.graph),
+        NamedTime("loop", &launch.loop), NamedTime("wait", &launch.wait),
+        NamedTime("latency", &launch.latency)}) {
+    ReadTime(entry, &reader);
+  }
+  launch.backward_kernel = launch.kernel;
+  ReadOptionalTime({"backward_kernel", &launch.backward_kernel}, &reader);
+  ReadOptionalTime({"fill", &set.fill}, &reader);
+  ReadOptionalTime({"step", &set.step}, &reader);
+  if (const YamlNode* modules = reader.Take("modules", /*required=*/false)) {
+    set.modules = ReadModules(*modules, diagnostics);
+  }
+  reader.Read("queue", &launch.queue);
+  reader.CheckRange("queue", launch.queue, 1, kMaxQueued);
   std::string source;
   reader.Read("source", &source);
   reader.Finish();
@@ -35,12 +78,23 @@ HostLaunch ReadSet(const std::string& name, const YamlNode& node, Diagnostics* d
 
 }  // namespace
 
-Result<std::vector<HostLaunch>> ParseHostLaunchFile(const std::string& text,
-                                                    const std::string& file_name) {
+const std::vector<std::string>& HostModuleNames() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all = SubmoduleKindNames();
+    for (const char* more : {"fp8-linear", "unfused-attention", "slice-of-attention"}) {
+      all.emplace_back(more);
+    }
+    return all;
+  }();
+  return names;
+}
+
+Result<std::vector<HostLaunchSet>> ParseHostLaunchFile(const std::string& text,
+                                                       const std::string& file_name) {
   ASSIGN_OR_RETURN(const YamlNode root, ParseYaml(text, file_name));
   Diagnostics diagnostics;
   YamlReader file(root, "a file of launch costs", &diagnostics);
-  std::vector<HostLaunch> sets;
+  std::vector<HostLaunchSet> sets;
   if (const YamlNode* node = file.Take("host_launch", /*required=*/true)) {
     for (const auto& [key, value] : node->entries) {
       sets.push_back(ReadSet(key.scalar, value, &diagnostics));

@@ -3,6 +3,7 @@
 #ifndef DRYDOCK_CORE_SCHEMA_CLUSTER_HOST_LAUNCH_FILE_H_
 #define DRYDOCK_CORE_SCHEMA_CLUSTER_HOST_LAUNCH_FILE_H_
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -11,9 +12,31 @@
 
 namespace drydock {
 
+// Host time of a module's own code, launches excluded: Python, checks of arguments, autograd, views
+// and allocations.
+struct ModuleCost {
+  Time forward;   // of a call in the forward pass or in recomputation
+  Time backward;  // of a call in the backward pass
+  Time once;      // of work that is in neither pass: at the end of a step
+  Time tensor;    // as `once`, for each tensor that a loop of the framework visits
+};
+
+struct HostLaunchSet {
+  HostLaunch launch;
+  Time fill;  // of a deterministic run, which fills each tensor that a kernel is going to write
+  Time step;  // for each step: data, timers, learning rate, logging
+  std::map<std::string, ModuleCost> modules;  // by HostModuleNames; absent: none
+};
+
+// The modules of HostLaunchSet::modules: the kinds of submodules, and variants of some kinds:
+//   fp8-linear           a linear whose product runs in fp8
+//   unfused-attention    attention that PyTorch's operators compose
+//   slice-of-attention   a step of ring attention (context parallelism)
+const std::vector<std::string>& HostModuleNames();
+
 // Returns the sets in the order of the file, with distinct names. Reports all mistakes at once.
-Result<std::vector<HostLaunch>> ParseHostLaunchFile(const std::string& text,
-                                                    const std::string& file_name);
+Result<std::vector<HostLaunchSet>> ParseHostLaunchFile(const std::string& text,
+                                                       const std::string& file_name);
 
 }  // namespace drydock
 

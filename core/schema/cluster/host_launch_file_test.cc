@@ -21,21 +21,41 @@ TEST(HostLaunchFileTest, ReadsEachSetUnderItsName) {
       std::string("host_launch: {fast: {") + kSet + "}, slow: {" + kSet + "}}", "host-launch.yaml");
   ASSERT_TRUE(sets.ok());
   ASSERT_EQ(sets->size(), 2u);
-  EXPECT_EQ((*sets)[1].name, "slow");
-  EXPECT_EQ((*sets)[1].kernel, Time::Us(20));
-  EXPECT_EQ((*sets)[1].collective, Time::Us(50));
-  EXPECT_EQ((*sets)[1].message, Time::Us(40));
-  EXPECT_EQ((*sets)[1].graph, Time::Us(15));
-  EXPECT_EQ((*sets)[1].loop, Time::Us(8));
-  EXPECT_EQ((*sets)[1].wait, Time::Us(10));
-  EXPECT_EQ((*sets)[1].latency, Time::Us(4));
-  EXPECT_EQ((*sets)[1].queue, 1024);
-  EXPECT_EQ((*sets)[1].backward_kernel, Time::Us(20))
+  EXPECT_EQ((*sets)[1].launch.name, "slow");
+  EXPECT_EQ((*sets)[1].launch.kernel, Time::Us(20));
+  EXPECT_EQ((*sets)[1].launch.collective, Time::Us(50));
+  EXPECT_EQ((*sets)[1].launch.message, Time::Us(40));
+  EXPECT_EQ((*sets)[1].launch.graph, Time::Us(15));
+  EXPECT_EQ((*sets)[1].launch.loop, Time::Us(8));
+  EXPECT_EQ((*sets)[1].launch.wait, Time::Us(10));
+  EXPECT_EQ((*sets)[1].launch.latency, Time::Us(4));
+  EXPECT_EQ((*sets)[1].launch.queue, 1024);
+  EXPECT_EQ((*sets)[1].launch.backward_kernel, Time::Us(20))
       << "a set without backward_kernel uses kernel";
   const auto explicit_set = ParseHostLaunchFile(
       std::string("host_launch: {a: {backward_kernel: 3 us, ") + kSet + "}}", "host-launch.yaml");
   ASSERT_TRUE(explicit_set.ok());
-  EXPECT_EQ((*explicit_set)[0].backward_kernel, Time::Us(3));
+  EXPECT_EQ((*explicit_set)[0].launch.backward_kernel, Time::Us(3));
+}
+
+TEST(HostLaunchFileTest, ReadsTheCostsOfModules) {
+  const auto sets = ParseHostLaunchFile(
+      std::string("host_launch: {a: {fill: 2 us, step: 9 ms, modules: {linear: {forward: 80 us, "
+                  "backward: 70 us}, optimizer: {once: 1 ms, tensor: 30 us}}, ") +
+          kSet + "}}",
+      "host-launch.yaml");
+  ASSERT_TRUE(sets.ok()) << sets.error().ToString();
+  const HostLaunchSet& set = (*sets)[0];
+  EXPECT_EQ(set.fill, Time::Us(2));
+  EXPECT_EQ(set.step, Time::Us(9000));
+  EXPECT_EQ(set.modules.at("linear").forward, Time::Us(80));
+  EXPECT_EQ(set.modules.at("linear").backward, Time::Us(70));
+  EXPECT_EQ(set.modules.at("optimizer").once, Time::Us(1000));
+  EXPECT_EQ(set.modules.at("optimizer").tensor, Time::Us(30));
+  EXPECT_EQ(set.modules.count("norm"), 0u);
+  const std::string unknown = MessageOf(
+      std::string("host_launch: {a: {modules: {linaer: {forward: 80 us}}, ") + kSet + "}}");
+  EXPECT_NE(unknown.find("did you mean 'linear'?"), std::string::npos) << unknown;
 }
 
 TEST(HostLaunchFileTest, MistakesShowTheirPlace) {
@@ -57,8 +77,9 @@ TEST(HostLaunchFileTest, ShippedFileReads) {
   const auto sets = ParseHostLaunchFile(*ReadFile(path), path);
   ASSERT_TRUE(sets.ok()) << sets.error().ToString();
   std::vector<std::string> names;
-  for (const HostLaunch& set : *sets) names.push_back(set.name);
-  EXPECT_EQ(names, (std::vector<std::string>{"eager", "fused"}));
+  for (const HostLaunchSet& set : *sets) names.push_back(set.launch.name);
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"eager", "fused", "transformer-engine", "megatron-core"}));
 }
 
 }  // namespace

@@ -68,7 +68,8 @@ struct Dimensions {
   template <typename Kind>
   std::string operator()(const Kind& s) const {
     if constexpr (std::is_base_of_v<submodule::FlatBuffer, Kind>) {
-      return fmt::format("{} elements", s.elements);
+      const std::string tensors = s.tensors > 0 ? fmt::format(" in {} tensors", s.tensors) : "";
+      return fmt::format("{} elements{}", s.elements, tensors);
     } else {
       std::string grid, others;
       Kind::Fields(s, [&](submodule::Field, std::string_view name, const auto& value) {
@@ -87,9 +88,11 @@ struct Dimensions {
 void AppendSubmodules(const Workload& w, std::string* text) {
   for (size_t i = 0; i < w.submodules.size(); ++i) {
     const Submodule& s = w.submodules[i];
-    fmt::format_to(Out(*text), "submodule {}: {} {} {} {} {}{}, {:.4g} FLOP, {}\n", i, s.name,
+    fmt::format_to(Out(*text), "submodule {}: {} {} {} {} {}{}, {:.4g} FLOP, {}", i, s.name,
                    s.kind_name(), PassNames()[static_cast<size_t>(s.pass)], ToString(s.type),
                    std::visit(Dimensions(), s.work), Flags(s), s.flops, ToString(s.bytes));
+    if (s.host > Time()) fmt::format_to(Out(*text), ", host {}", ToString(s.host));
+    *text += '\n';
   }
 }
 

@@ -23,9 +23,7 @@ class ComputedTraining {
       r_.Fail("--optimizer", fmt::format("'{}' is not generated; the only optimizer is adam",
                                          r_.Text("--optimizer")));
     }
-    const bool unfused = r_.Text("--attention-backend") == "unfused" ||
-                         (r_.Text("--transformer-impl") == "local" && !r_.Has("--use-flash-attn"));
-    r_.Set("training.kernels", unfused ? "unfused" : "fused");
+    SetKernels();
     if (r_.Has("--clip-grad") &&
         r_.Text("--clip-grad").find_first_of("123456789") == std::string::npos) {
       r_.Set("training.gradient_clipping", "false", "--clip-grad");
@@ -64,6 +62,49 @@ class ComputedTraining {
         bytes += size * 1024 * std::stoll(number);
     }
     r_.Set("memory.cublas_workspace", fmt::format("{} B", bytes));
+  }
+
+  // Modules of Transformer Engine, or Megatron-Core's own (`local`), whose attention is unfused.
+  void SetKernels() {
+    CheckSpec();
+    const bool own = r_.Text("--transformer-impl") == "local" || r_.Text("--spec") == "local" ||
+                     r_.Text("--attention-backend") == "local";
+    if (own && !r_.Has("--use-flash-attn")) {
+      r_.Set("training.kernels", "unfused");
+      return r_.Set("training.host_launch", "megatron-core");
+    }
+    r_.Set("training.kernels", "fused");
+    r_.Choose("--attention-backend", "training.attention_kernels",
+              {{"auto", "auto"}, {"flash", "flash"}, {"fused", "cudnn"}, {"unfused", "unfused"}});
+    if (r_.Text("--attention-backend", "auto") == "auto") SetAttentionOfEngine();
+    if (line_.engine_settings.contains("NVTE_ALLOW_NONDETERMINISTIC_ALGO") &&
+        line_.engine_settings.at("NVTE_ALLOW_NONDETERMINISTIC_ALGO") == "0") {
+      notes_.remarks.push_back(
+          "NVTE_ALLOW_NONDETERMINISTIC_ALGO=0: attention's deterministic backward counts as the "
+          "usual one");
+    }
+  }
+
+  void CheckSpec() {
+    const std::string spec = r_.Text("--spec", "te");
+    if (spec == "te" || spec == "local") return;
+    r_.Fail("--spec", "this kind of model is not generated; 'local' and 'te' are");
+  }
+
+  // Transformer Engine takes cuDNN, then FlashAttention, then PyTorch's operators, unless a
+  // variable is 0 (get_attention_backend of its attention/dot_product_attention/utils.py).
+  void SetAttentionOfEngine() {
+    const auto off = [&](const char* name) {
+      const auto found = line_.engine_settings.find(name);
+      if (found == line_.engine_settings.end()) return false;
+      if (found->second.empty()) {
+        notes_.remarks.push_back(fmt::format("{}: the script does not define its value", name));
+      }
+      return found->second == "0";
+    };
+    const bool flash = !off("NVTE_FLASH_ATTN"), cudnn = !off("NVTE_FUSED_ATTN");
+    if (flash && cudnn) return;
+    r_.Set("training.attention_kernels", flash ? "flash" : cudnn ? "cudnn" : "unfused");
   }
 
   void SetGraphs() {

@@ -39,7 +39,7 @@ constexpr Names kPlain[] = {
      "--external-cuda-graph"},
     {'+', Effect::kUsed,
      "--recompute-modules --cp-comm-type --moe-router-load-balancing-type --moe-aux-loss-coeff "
-     "--cuda-graph-modules --cuda-graph-scope"},
+     "--cuda-graph-modules --cuda-graph-scope --spec"},
     {'1', Effect::kIgnored,
      "--rotary-base --rotary-percent --rotary-seq-len-interpolation-factor --rope-scaling-factor "
      "--rope-type --norm-epsilon --mtp-loss-scaling-factor --rotary-scaling-factor --mscale "
@@ -82,13 +82,13 @@ constexpr Names kPlain[] = {
      "--rotary-interleaved --use-rope-scaling --apply-layernorm-1p --openai-gelu "
      "--bert-no-binary-head --log-straggler --disable-straggler-on-startup "
      "--run-workload-inspector-server --no-one-logger --one-logger-async --enable-ft-package "
-     "--calc-ft-timeouts --log-params-norm --log-num-zeros-in-grad --log-throughput --log-progress "
+     "--calc-ft-timeouts --log-throughput --log-progress "
      "--log-energy --no-barrier-with-level-1-timing --log-timers-to-tensorboard "
      "--no-log-loss-scale-to-tensorboard --log-validation-ppl-to-tensorboard "
      "--log-memory-to-tensorboard --log-world-size-to-tensorboard --decrease-batch-size-if-needed "
      "--check-for-spiky-loss --check-for-large-grads --no-clone-scatter-output-in-embedding "
      "--profile --disable-gloo-process-groups --use-pytorch-profiler --record-memory-history "
-     "--use-cpu-initialization --deterministic-mode --exit-signal-handler "
+     "--use-cpu-initialization --exit-signal-handler "
      "--no-async-tensor-model-parallel-allreduce --no-persist-layer-norm --use-mcore-models "
      "--manual-gc --no-manual-gc-eval --data-parallel-random-init --init-method-xavier-uniform "
      "--override-opt_param-scheduler --override-opt-param-scheduler "
@@ -191,7 +191,6 @@ constexpr Explained kRefused[] = {
     {"--decoder-seq-length", '1', kOtherModel},
     {"--heterogeneous-layers-config-path", '1', kOtherModel},
     {"--heterogeneous-layers-config-encoded-json", '1', kOtherModel},
-    {"--spec", '+', kOtherModel},
     {"--hybrid-attention-ratio", '1', kOtherModel},
     {"--hybrid-mlp-ratio", '1', kOtherModel},
     {"--hybrid-override-pattern", '1', kOtherModel},

@@ -76,7 +76,40 @@ TEST(MegatronJob, TrainingArguments) {
   EXPECT_EQ(t.kernels.cross_entropy_fusion, CrossEntropyFusion::kTransformerEngine);
   EXPECT_EQ(t.optimizer.gradient_buffers, BufferKind::kSymmetric);
   EXPECT_FALSE(t.optimizer.gradient_clipping || t.kernels.gradient_accumulation_fusion ||
-               t.kernels.fused || t.optimizer.check_gradients);
+               t.optimizer.check_gradients);
+}
+
+TEST(MegatronJob, AttentionIsThatOfTheScript) {
+  const auto kernels = [](const std::string& line) { return Job(line).training.kernels; };
+  const std::string gpt = "torchrun pretrain_gpt.py " + std::string(kGpt) + "--bf16 ";
+  EXPECT_EQ(kernels(gpt).attention, AttentionKernels::kAuto);
+  EXPECT_EQ(kernels(gpt + "--attention-backend flash").attention, AttentionKernels::kFlash);
+  EXPECT_EQ(kernels(gpt + "--attention-backend fused").attention, AttentionKernels::kCudnn);
+  EXPECT_EQ(kernels("export NVTE_FUSED_ATTN=0\n" + gpt).attention, AttentionKernels::kFlash);
+  EXPECT_EQ(kernels("NVTE_FLASH_ATTN=0 " + gpt).attention, AttentionKernels::kCudnn);
+  EXPECT_EQ(kernels("NVTE_FLASH_ATTN=0 NVTE_FUSED_ATTN=0 " + gpt).attention,
+            AttentionKernels::kUnfused);
+  const KernelRules unfused = kernels(gpt + "--attention-backend unfused");
+  EXPECT_TRUE(unfused.fused) << "the other modules are Transformer Engine's";
+  EXPECT_EQ(unfused.attention, AttentionKernels::kUnfused);
+}
+
+TEST(MegatronJob, ModulesAreTransformerEnginesOrMegatronsOwn) {
+  EXPECT_EQ(Gpt("--bf16").training.host.launch, "transformer-engine");
+  for (const char* own :
+       {"--transformer-impl local", "--spec local", "--attention-backend local"}) {
+    const TrainingRules training = Gpt(std::string("--bf16 ") + own).training;
+    EXPECT_FALSE(training.kernels.fused) << own;
+    EXPECT_EQ(training.host.launch, "megatron-core") << own;
+  }
+  EXPECT_EQ(GptError("--bf16 --spec my.module spec"),
+            "this kind of model is not generated; 'local' and 'te' are");
+}
+
+TEST(MegatronJob, ArgumentsThatOnlyTheHostFeels) {
+  const HostRules host =
+      Gpt("--bf16 --deterministic-mode --log-params-norm --log-num-zeros-in-grad").training.host;
+  EXPECT_TRUE(host.deterministic && host.log_params_norm && host.log_zeros);
 }
 
 TEST(MegatronJob, WorkspaceOfCublas) {
@@ -128,6 +161,11 @@ TEST(MegatronJob, RecomputeArguments) {
   EXPECT_EQ(full.recompute.granularity, Recompute::kFull);
   EXPECT_EQ(full.recompute.method, RecomputeMethod::kBlock);
   EXPECT_EQ(full.recompute.layers, 3);
+  EXPECT_EQ(Gpt("--bf16 --recompute-granularity full --recompute-method block "
+                "--recompute-num-layers 0")
+                .training.recompute.layers,
+            0)
+      << "no layer";
   const TrainingRules some =
       Gpt("--bf16 --recompute-granularity selective --recompute-modules mlp layernorm").training;
   EXPECT_TRUE(some.recompute.modules.mlp && some.recompute.modules.norms);

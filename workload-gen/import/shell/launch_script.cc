@@ -175,6 +175,19 @@ Words ReadBareList(const ShellText& text, ShellVariables* variables) {
   return words;
 }
 
+constexpr const char* kEngineSettings[] = {"NVTE_FLASH_ATTN", "NVTE_FUSED_ATTN",
+                                           "NVTE_UNFUSED_ATTN", "NVTE_ALLOW_NONDETERMINISTIC_ALGO"};
+
+std::map<std::string, std::string> EngineSettings(const ShellVariables& variables) {
+  std::map<std::string, std::string> found;
+  for (const char* name : kEngineSettings) {
+    const Words* value = variables.Find(name);
+    if (value == nullptr) continue;
+    found[name] = value->size() == 1 && IsResolved(value->front()) ? PlainText(value->front()) : "";
+  }
+  return found;
+}
+
 }  // namespace
 
 Result<LaunchLine> ReadLaunchScript(const std::string& text, const std::string& file_name,
@@ -212,6 +225,7 @@ Result<LaunchLine> ReadLaunchScript(const std::string& text, const std::string& 
     }
   }
   if (variables.exhausted()) return TooMuch(file_name);
+  line.engine_settings = EngineSettings(variables);
   return line;
 }
 

@@ -140,6 +140,15 @@ TEST(LaunchScript, SettingsOfNccl) {
             (std::vector<std::string>{"NCCL_ALGO", "NCCL_IB_SL"}));
 }
 
+TEST(LaunchScript, SettingsOfTransformerEngine) {
+  using Settings = std::map<std::string, std::string>;
+  EXPECT_EQ(Read("export NVTE_FUSED_ATTN=0 NVTE_DEBUG=1\nNVTE_FLASH_ATTN=$X torchrun train.py")
+                .engine_settings,
+            (Settings{{"NVTE_FUSED_ATTN", "0"}, {"NVTE_FLASH_ATTN", ""}}));
+  EXPECT_EQ(ReadLaunchScript("--a 1", "args", {{"NVTE_FLASH_ATTN", "0"}})->engine_settings,
+            (Settings{{"NVTE_FLASH_ATTN", "0"}}));
+}
+
 std::string ErrorOf(const std::string& text) {
   const Result<LaunchLine> line = ReadLaunchScript(text, "run.sh", {});
   return line.ok() ? "" : line.error().ToString();

@@ -1,0 +1,72 @@
+#include "workload-gen/work/host_costs.h"
+
+#include <algorithm>
+
+namespace drydock {
+namespace {
+
+class HostCosts {
+ public:
+  HostCosts(const HostLaunchSet& set, const TrainingJob& job)
+      : set_(set),
+        ring_(job.parallel.context > 1 && job.parallel.context_type == ContextType::kP2p) {}
+
+  Time Of(const Submodule& s) const {
+    const Time step = s.Is<submodule::Optimizer>() ? set_.step : Time();
+    const auto found = set_.modules.find(ModuleOf(s));
+    const Time own = found != set_.modules.end() ? CostOf(s, found->second) : Time();
+    return std::min(step + own, submodule::kLongestFixedDuration);
+  }
+
+ private:
+  // Returns one of HostModuleNames().
+  std::string ModuleOf(const Submodule& s) const {
+    const auto* attention = s.As<submodule::Attention>();
+    if (attention != nullptr && !attention->fused) return "unfused-attention";
+    if (attention != nullptr && ring_) return "slice-of-attention";
+    if (s.Is<submodule::Linear>() && s.type == DataType::kFp8) return "fp8-linear";
+    return s.kind_name();
+  }
+
+  static Time CostOf(const Submodule& s, const ModuleCost& cost) {
+    switch (s.pass) {
+      case Pass::kForward:
+        return cost.forward;
+      case Pass::kBackward:
+      case Pass::kBackwardActivation:
+        return cost.backward;
+      case Pass::kBackwardWeight:
+        return Time();
+      case Pass::kNone:
+        return cost.once + cost.tensor * TensorsOf(s);
+    }
+    return Time();
+  }
+
+  static int64_t TensorsOf(const Submodule& s) {
+    return std::visit(
+        [](const auto& work) -> int64_t {
+          if constexpr (requires { work.tensors; }) return work.tensors;
+          return 0;
+        },
+        s.work);
+  }
+
+  const HostLaunchSet& set_;
+  const bool ring_;
+};
+
+}  // namespace
+
+void ChargeHost(const HostLaunchSet& set, const TrainingJob& job, Workload* workload) {
+  workload->launch = set.launch;
+  if (!set.launch.modeled()) return;
+  if (job.training.host.deterministic) {
+    workload->launch.kernel += set.fill;
+    workload->launch.backward_kernel += set.fill;
+  }
+  const HostCosts costs(set, job);
+  for (Submodule& submodule : workload->submodules) submodule.host = costs.Of(submodule);
+}
+
+}  // namespace drydock

@@ -1,0 +1,83 @@
+#include "workload-gen/work/host_costs.h"
+
+#include <gtest/gtest.h>
+
+namespace drydock {
+namespace {
+
+HostLaunchSet Costs() {
+  HostLaunchSet set;
+  set.launch.name = "test";
+  set.launch.kernel = Time::Us(5);
+  set.launch.backward_kernel = Time::Us(4);
+  set.launch.queue = 1024;
+  set.fill = Time::Us(3);
+  set.step = Time::Us(1000);
+  set.modules["linear"] = {Time::Us(70), Time::Us(60), {}, {}};
+  set.modules["fp8-linear"] = {Time::Us(170), Time::Us(160), {}, {}};
+  set.modules["attention"] = {Time::Us(80), Time::Us(50), {}, {}};
+  set.modules["unfused-attention"] = {Time::Us(300), Time::Us(40), {}, {}};
+  set.modules["slice-of-attention"] = {Time::Us(400), Time::Us(500), {}, {}};
+  set.modules["optimizer"] = {{}, {}, Time::Us(200), Time::Us(30)};
+  return set;
+}
+
+Submodule Of(const SubmoduleWork& work, Pass pass, DataType type = DataType::kBf16) {
+  Submodule s;
+  s.pass = pass;
+  s.type = type;
+  s.work = work;
+  return s;
+}
+
+Time HostOf(const Submodule& s, const TrainingJob& job = {}) {
+  Workload workload;
+  workload.submodules = {s};
+  ChargeHost(Costs(), job, &workload);
+  return workload.submodules[0].host;
+}
+
+TEST(HostCostsTest, AModuleIsChargedOnceInEachPass) {
+  EXPECT_EQ(HostOf(Of(submodule::Linear{}, Pass::kForward)), Time::Us(70));
+  EXPECT_EQ(HostOf(Of(submodule::Linear{}, Pass::kBackwardActivation)), Time::Us(60));
+  EXPECT_EQ(HostOf(Of(submodule::Linear{}, Pass::kBackwardWeight)), Time());
+  EXPECT_EQ(HostOf(Of(submodule::Norm{}, Pass::kForward)), Time()) << "not in the set";
+}
+
+TEST(HostCostsTest, VariantsHaveTheirOwnCosts) {
+  EXPECT_EQ(HostOf(Of(submodule::Linear{}, Pass::kForward, DataType::kFp8)), Time::Us(170));
+  EXPECT_EQ(HostOf(Of(submodule::Attention{.fused = true}, Pass::kBackward)), Time::Us(50));
+  EXPECT_EQ(HostOf(Of(submodule::Attention{}, Pass::kForward)), Time::Us(300));
+  TrainingJob ring;
+  ring.parallel.context = 2;
+  EXPECT_EQ(HostOf(Of(submodule::Attention{.fused = true}, Pass::kBackward), ring), Time::Us(500));
+  ring.parallel.context_type = ContextType::kAllToAll;
+  EXPECT_EQ(HostOf(Of(submodule::Attention{.fused = true}, Pass::kBackward), ring), Time::Us(50));
+}
+
+TEST(HostCostsTest, TheOptimizerVisitsTensorsAndBearsTheStep) {
+  EXPECT_EQ(HostOf(Of(submodule::Optimizer{{1000, 7}}, Pass::kNone)),
+            Time::Us(1000 + 200 + 7 * 30));
+}
+
+TEST(HostCostsTest, ADeterministicRunFillsWhatEachKernelWrites) {
+  TrainingJob job;
+  Workload workload;
+  ChargeHost(Costs(), job, &workload);
+  EXPECT_EQ(workload.launch.kernel, Time::Us(5));
+  job.training.host.deterministic = true;
+  ChargeHost(Costs(), job, &workload);
+  EXPECT_EQ(workload.launch.kernel, Time::Us(8));
+  EXPECT_EQ(workload.launch.backward_kernel, Time::Us(7));
+}
+
+TEST(HostCostsTest, WithoutASetNothingIsCharged) {
+  Workload workload;
+  workload.submodules = {Of(submodule::Linear{}, Pass::kForward)};
+  ChargeHost({}, {}, &workload);
+  EXPECT_FALSE(workload.launch.modeled());
+  EXPECT_EQ(workload.submodules[0].host, Time());
+}
+
+}  // namespace
+}  // namespace drydock
