@@ -488,11 +488,11 @@ def import_torchtitan(given):
     row.set(parallel={"tensor": number(given["tp"]), "sequence_parallel": True})
     row.assume("GPU", "sequence length")
     if "float8" in given["precision"]:
-        row.need("tensor parallelism in fp8 under FSDP2")
-    if "rowwise" in given["precision"]:
-        row.need("fp8 with a scale per row")
+        # torchtitan's tables with float8 gather weights in it wherever torchao can: with scales of tensors
+        scales = {"fp8_recipe": "rowwise"} if "rowwise" in given["precision"] else {"fp8_all_gather": True}
+        row.set(training={"precision": "fp8"}, fsdp=scales)
     if given["other"].startswith("async TP"):
-        row.need("asynchronous tensor parallelism")
+        row.set(fsdp={"async_tensor": True})
     return row
 
 

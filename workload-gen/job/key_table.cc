@@ -578,6 +578,19 @@ std::vector<Key> FsdpKeys() {
           .Needs("version: 1"),
       Key("offload", kind::Either(MEMBER(fsdp.offload), "none", "cpu"),
           "`cpu`: the host holds parameters, gradients and optimizer states"),
+      Key("fp8_recipe", kind::Choice(MEMBER(fsdp.fp8_recipe), {"tensorwise", "rowwise"}),
+          "torchao's scales of fp8, from the largest values of the data itself. `tensorwise`: one "
+          "a "
+          "tensor, and tensor parallelism gathers fp8; `rowwise`: one a row, and it gathers bf16")
+          .Needs("training.precision: fp8"),
+      Key("fp8_all_gather", kind::Flag(MEMBER(fsdp.fp8_all_gather)),
+          "weights of linear layers are cast to fp8 before they are gathered "
+          "(`enable_fsdp_float8_all_gather`, `precompute_float8_dynamic_scale_for_fsdp`)")
+          .Needs("training.precision: fp8"),
+      Key("async_tensor", kind::Flag(MEMBER(fsdp.async_tensor)),
+          "asynchronous tensor parallelism: in the layers, copies between GPUs run beside parts of "
+          "the products (`enable_async_tensor_parallel`). Needs `tensor` > 1 and `kernels: fused`, "
+          "which is `torch.compile`"),
   };
 }
 

@@ -15,6 +15,9 @@ namespace drydock {
 enum class ReshardAfterForward : uint8_t { kDefault, kAlways, kNever };
 enum class GradientSync : uint8_t { kDefault, kEveryMicrobatch, kLastMicrobatch };
 
+// The scales of fp8 (torchao): one for a tensor, or one for each row of it.
+enum class Fp8Scales : uint8_t { kTensorwise, kRowwise };
+
 struct FsdpRules {
   int version = 2;
   int replicas = 1;  // HSDP: copies of the model among the data-parallel ranks
@@ -24,6 +27,9 @@ struct FsdpRules {
   bool backward_prefetch = true;  // BACKWARD_PRE: gathers one group ahead
   bool limit_all_gathers = true;  // version 1: at most two groups in flight
   bool offload = false;           // the host holds parameters, gradients and optimizer states
+  Fp8Scales fp8_recipe = Fp8Scales::kTensorwise;
+  bool fp8_all_gather = false;  // weights of linear layers are gathered in fp8
+  bool async_tensor = false;    // tensor-parallel communication runs beside parts of GEMMs
 };
 
 // DeepSpeed's zero_optimization. Sizes in elements.

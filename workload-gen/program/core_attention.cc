@@ -16,6 +16,7 @@ void CoreAttention::Exchange(CollectiveType type, int64_t count) {
 void CoreAttention::Forward(const CoreWork& core) {
   ProgramBuilder& b = *c_.builder;
   if (c_.layout.context == 1) return b.Compute(core.first.forward);
+  if (core.torch) return TorchForward(core);
   const int64_t ranks = c_.layout.context;
   switch (c_.job.parallel.context_type) {
     case ContextType::kP2p:
@@ -38,6 +39,7 @@ void CoreAttention::Forward(const CoreWork& core) {
 void CoreAttention::Backward(const CoreWork& core) {
   ProgramBuilder& b = *c_.builder;
   if (c_.layout.context == 1) return b.Compute(core.first.backward);
+  if (core.torch) return TorchBackward(core);
   const int64_t ranks = c_.layout.context;
   switch (c_.job.parallel.context_type) {
     case ContextType::kP2p:
@@ -63,9 +65,12 @@ void CoreAttention::Backward(const CoreWork& core) {
 }
 
 ProgramBuilder::OpId CoreAttention::Shift(int64_t count, bool up) {
-  return c_.builder->StartCollective(
-      kContextRole, kContextStream,
-      RingShift(c_.layout.context, c_.job.training.precision.type, count, up ? 1 : -1));
+  return Shift(count, up, c_.job.training.precision.type);
+}
+
+ProgramBuilder::OpId CoreAttention::Shift(int64_t count, bool up, DataType type) {
+  return c_.builder->StartCollective(kContextRole, kContextStream,
+                                     RingShift(c_.layout.context, type, count, up ? 1 : -1));
 }
 
 // The exchange of the next keys runs beside the compute of the present keys. The weight of each
@@ -102,6 +107,54 @@ void CoreAttention::RingBackward(const CoreWork& core) {
   }
   b.Wait(arriving);
   b.Compute(core.merge_gradient);
+}
+
+// Every step except the last packs keys and values, also after the all-gather.
+ProgramBuilder::OpId CoreAttention::TorchExchange(const CoreWork& core, int step) {
+  if (step + 1 == c_.layout.context) return ProgramBuilder::kNothing;
+  c_.builder->Compute(core.torch->pack);
+  const int64_t count = core.keys + core.values;
+  if (c_.job.parallel.context_type == ContextType::kP2p) return Shift(count, /*up=*/true);
+  if (step > 0) return ProgramBuilder::kNothing;
+  CommCall all;
+  all.collective = CollectiveType::kAllGather;
+  all.type = c_.job.training.precision.type;
+  all.count = count * c_.layout.context;
+  all.group_size = c_.layout.context;
+  return c_.builder->StartCollective(kContextRole, kContextStream, all);
+}
+
+void CoreAttention::TorchForward(const CoreWork& core) {
+  ProgramBuilder& b = *c_.builder;
+  const TorchRingWork& ring = *core.torch;
+  ProgramBuilder::OpId arriving = ProgramBuilder::kNothing;
+  if (ring.repeat) b.Compute(ring.repeat->forward);
+  for (int step = 0; step < c_.layout.context; ++step) {
+    b.Wait(arriving);
+    arriving = TorchExchange(core, step);
+    b.Compute(step == 0 ? core.first.forward : core.other.forward);
+    b.Compute(step == 0 ? ring.first_output : ring.merge_output);
+  }
+  b.Compute(ring.last_output);
+}
+
+// The gradients of the keys that a step has used follow them to the next rank.
+void CoreAttention::TorchBackward(const CoreWork& core) {
+  ProgramBuilder& b = *c_.builder;
+  const TorchRingWork& ring = *core.torch;
+  ProgramBuilder::OpId arriving = ProgramBuilder::kNothing, gradients = ProgramBuilder::kNothing;
+  for (int step = 0; step < c_.layout.context; ++step) {
+    b.Wait(arriving);
+    arriving = TorchExchange(core, step);
+    b.Compute(step == 0 ? core.first.backward : core.other.backward);
+    b.Wait(gradients);
+    b.Compute(ring.merge_keys);
+    gradients = Shift(core.keys + core.values, /*up=*/true, DataType::kFp32);
+    b.Compute(ring.merge_queries);
+  }
+  b.Wait(gradients);
+  b.Compute(ring.last_gradients);
+  if (ring.repeat) b.Compute(ring.repeat->backward);
 }
 
 }  // namespace drydock

@@ -4,6 +4,9 @@
 //               exchanges forward; CP backward, in the other direction, followed by the gradients
 //   a2a         an all-to-all of queries, keys and values by heads before, of the output after
 //   all_gather  gathers keys and values of all ranks first, and sums their gradients
+// and under FSDP, PyTorch's (torch/distributed/tensor/experimental/_attention.py): the steps of a
+// ring whose keys arrive one rank after another (p2p) or all together (all_gather). The gradients
+// of keys travel around the ring in fp32.
 #ifndef DRYDOCK_WORKLOAD_GEN_PROGRAM_CORE_ATTENTION_H_
 #define DRYDOCK_WORKLOAD_GEN_PROGRAM_CORE_ATTENTION_H_
 
@@ -21,8 +24,13 @@ class CoreAttention {
  private:
   void RingForward(const CoreWork& core);
   void RingBackward(const CoreWork& core);
+  void TorchForward(const CoreWork& core);
+  void TorchBackward(const CoreWork& core);
+  // PyTorch's exchange at `step`: the next keys, or once all keys.
+  ProgramBuilder::OpId TorchExchange(const CoreWork& core, int step);
   // Starts one shift around the ring, up or down.
   ProgramBuilder::OpId Shift(int64_t count, bool up);
+  ProgramBuilder::OpId Shift(int64_t count, bool up, DataType type);
   void Exchange(CollectiveType type, int64_t count);
 
   const WriterContext& c_;

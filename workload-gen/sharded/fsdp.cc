@@ -45,7 +45,35 @@ class Fsdp : public Framework {
       diagnostics.Add(job.ErrorAt("training.precision",
                                   "FSDP does not scale the loss: precision must be bf16"));
     }
+    CheckAsyncTensor(job, &diagnostics);
+    CheckFp8Gather(job, &diagnostics);
     return diagnostics.ToStatus();
+  }
+
+  static void CheckAsyncTensor(const TrainingJob& job, Diagnostics* diagnostics) {
+    if (!job.fsdp.async_tensor) return;
+    if (job.parallel.tensor < 2) {
+      diagnostics->Add(job.ErrorAt("fsdp.async_tensor", "'async_tensor' needs tensor > 1"));
+    }
+    if (!job.training.kernels.fused) {
+      diagnostics->Add(job.ErrorAt("fsdp.async_tensor",
+                                   "'async_tensor' needs kernels: fused: torch.compile splits the "
+                                   "products"));
+    }
+  }
+
+  static void CheckFp8Gather(const TrainingJob& job, Diagnostics* diagnostics) {
+    if (!job.fsdp.fp8_all_gather) return;
+    if (job.fsdp.version == 1) {
+      diagnostics->Add(job.ErrorAt("fsdp.fp8_all_gather",
+                                   "FullyShardedDataParallel gathers flat parameters of one type: "
+                                   "'fp8_all_gather' needs version: 2"));
+    }
+    if (job.fsdp.fp8_recipe == Fp8Scales::kRowwise) {
+      diagnostics->Add(job.ErrorAt("fsdp.fp8_all_gather",
+                                   "torchao gathers weights in fp8 with the scale of a tensor: "
+                                   "'fp8_all_gather' needs fp8_recipe: tensorwise"));
+    }
   }
 
   Status CheckLayout(const TrainingJob& job, const ParallelLayout& layout) const override {

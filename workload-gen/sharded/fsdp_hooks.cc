@@ -48,11 +48,12 @@ FsdpUnits MakeFsdpUnits(const TorchContext& context, const FsdpPlan& plan, int c
     const bool last = groups[i] == context.layers() && !plan.reshard_last;
     const bool stays = !plan.reshard || last || (outside && together);
     made.of_group.push_back({made.units.size()});
-    made.units.push_back({group.elements(), stays, groups[i], plan.shards, false});
+    made.units.push_back({group.elements(), stays, groups[i], plan.shards, false,
+                          context.writer.job.fsdp.fp8_all_gather ? group.fp8_elements() : 0});
     if (group.expert_elements() == 0) continue;
     made.of_group.back().push_back(made.units.size());
     made.units.push_back(
-        {group.expert_elements(), stays, groups[i], context.writer.layout.expert_data(), true});
+        {group.expert_elements(), stays, groups[i], context.writer.layout.expert_data(), true, 0});
   }
   for (FsdpUnit& unit : made.units) {
     unit.elements = (unit.elements + unit.shards - 1) / unit.shards * unit.shards;
@@ -105,6 +106,10 @@ void FsdpHooks::Start(Chunk* chunk, size_t unit) {
   call.count = what.elements;
   call.group_size = what.shards;
   if (what.shards < 2) return;
+  if (what.fp8_elements > 0) {  // parameters of both types travel as bytes
+    call.type = DataType::kUint8;
+    call.count = (BytesOf(what) + what.shards - 1) / what.shards * what.shards;
+  }
   state.gather =
       b_.StartCollective(what.experts ? kExpertDataRole : t_.roles.shard,
                          what.experts ? kExpertDataStream : kDataStream, call, state.gather);
@@ -112,8 +117,14 @@ void FsdpHooks::Start(Chunk* chunk, size_t unit) {
 
 void FsdpHooks::CopyOut(const FsdpUnit& unit) {
   if (plan_.version == 1) return;
-  b_.Compute(StepWork("fsdp.copy-out", submodule::GradientScale{{unit.elements}},
-                      c_.job.training.precision.type, c_.tables));
+  const DataType type = c_.job.training.precision.type;
+  b_.Compute(StepWork("fsdp.copy-out",
+                      submodule::GradientScale{{BytesOf(unit) / SizeOf(type).count()}}, type,
+                      c_.tables));
+}
+
+int64_t FsdpHooks::BytesOf(const FsdpUnit& unit) const {
+  return unit.bytes(SizeOf(c_.job.training.precision.type).count());
 }
 
 void FsdpHooks::Use(Chunk* chunk, size_t unit) {
@@ -247,8 +258,32 @@ void FsdpHooks::Optimize() {
     step.Compute("optimizer.clip", submodule::GradientScale{{share_}}, DataType::kFp32);
   }
   step.Compute("optimizer.adam", submodule::Optimizer{{share_}}, DataType::kFp32);
+  ScaleWeights();
   b_.SetPhase(Phase::kOther);
   step.Loss();
+}
+
+// precompute_float8_dynamic_scale_for_fsdp of torchao: the largest values of all weights that are
+// gathered in fp8 are reduced together.
+void FsdpHooks::ScaleWeights() {
+  int64_t share = 0, weights = 0;
+  for (const Chunk& chunk : chunks_) {
+    for (const FsdpUnit& unit : chunk.units.units) {
+      share += unit.fp8_elements / unit.shards;
+      if (unit.fp8_elements > 0) weights += t_.Group(unit.first).fp8_weights();
+    }
+  }
+  if (weights == 0) return;
+  b_.Compute(
+      StepWork("fsdp.fp8-scales", submodule::GradientNorm{{share}}, DataType::kFp32, c_.tables));
+  CommCall largest;
+  largest.type = DataType::kFp32;
+  largest.op = ReduceOp::kMax;
+  largest.count = weights;
+  largest.group_size = plan_.shards;
+  b_.Collective(t_.roles.shard, kDataStream, largest);
+  largest.group_size = c_.layout.tensor;
+  b_.Collective(kTensorRole, kTensorStream, largest);
 }
 
 // The model sums the norm over the ranks with NCCL; PyTorch uses Gloo for offloaded states.

@@ -43,9 +43,14 @@ struct FsdpUnit {
   bool stays = false;    // gathered from its first forward to its last backward
   int first = 0;         // its first group in forward order, the last in backward order
   int shards = 1;
-  bool experts = false;  // sharded over the ranks that hold the same experts
+  bool experts = false;      // sharded over the ranks that hold the same experts
+  int64_t fp8_elements = 0;  // of `elements`, those that are gathered in fp8
 
   int64_t share() const { return elements / shards; }
+  // Of the gathered parameters. `element`: of one that is not in fp8.
+  int64_t bytes(int64_t element) const {
+    return fp8_elements + (elements - fp8_elements) * element;
+  }
 };
 
 // The units of a chunk in forward order, and the units of each of the chunk's groups.
@@ -89,11 +94,13 @@ class FsdpHooks : public ShardingHooks {
   void ReduceUnit(const GroupPass& pass, size_t unit);
   void StartAll(const GroupPass& pass);
   void CopyOut(const FsdpUnit& unit);
+  int64_t BytesOf(const FsdpUnit& unit) const;  // when it is gathered
   void Accumulate(const FsdpUnit& unit, bool first);
   void Reduce(const FsdpUnit& unit);
   OpId ReduceOverRanks(const FsdpUnit& unit);
   void StoreGradient(const FsdpUnit& unit, OpId reduction);
   void Optimize();
+  void ScaleWeights();
   void OptimizeOnHost(ShardStep* step);
 
   const TorchContext& t_;

@@ -172,7 +172,8 @@ TEST(Fsdp, TensorParallelismGathersAndScattersFourTimesALayer) {
   EXPECT_EQ(layer(ShardedWorkload(two)), (Counts{{kAg, 4}, {kRs, 4}}));
   Overrides full = two;
   full.push_back("training.recompute=full");
-  EXPECT_EQ(layer(ShardedWorkload(full)), (Counts{{kAg, 6}, {kRs, 6}}));
+  // The recomputation stops before the last product.
+  EXPECT_EQ(layer(ShardedWorkload(full)), (Counts{{kAg, 6}, {kRs, 5}}));
   Overrides selective = two;
   selective.push_back("training.recompute=selective");
   EXPECT_EQ(layer(ShardedWorkload(selective)), (Counts{{kAg, 6}, {kRs, 4}}));
@@ -191,6 +192,19 @@ TEST(Fsdp, SelectiveRecomputationRepeatsAllButAttentionAndEverySecondGemm) {
   // Per token: wk 64 x 32, wo 64 x 64, w3 64 x 160; 4 layers.
   EXPECT_DOUBLE_EQ(w.totals.hardware_flops - w.totals.model_flops,
                    2.0 * 16 * 32 * 4 * (64 * 32 + 64 * 64 + 64 * 160));
+}
+
+TEST(Fsdp, FullRecomputationStopsBeforeTheLastProduct) {
+  const Workload w = ShardedWorkload({"training.recompute=full"});
+  std::string last;
+  for (const Op& op : w.programs[0].ops) {
+    if (op.phase != Phase::kRecompute || op.layer != 1) continue;
+    for (const uint32_t s : w.blocks[op.work].submodules) last = w.submodules[s].name;
+  }
+  EXPECT_EQ(last, "mlp.activation");
+  // Per token: all of a layer's products but w2, and attention over half of 32 keys; 4 layers.
+  EXPECT_DOUBLE_EQ(w.totals.hardware_flops - w.totals.model_flops,
+                   2.0 * 16 * 32 * 4 * (kLayerElements - 2 * 64 - 160 * 64 + 2 * 64 * 16));
 }
 
 TEST(Fsdp, TheStepReducesNormAndLoss) {
@@ -224,6 +238,19 @@ TEST(Fsdp, RejectsUnsupportedJobs) {
             "Megatron's distributed optimizer is not generated for framework fsdp");
   EXPECT_EQ(ShardedError({"parallel.layout=Et*4L"}),
             "Megatron's pipeline layout is not generated for framework fsdp");
+  EXPECT_EQ(ShardedError({"fsdp.async_tensor=true"}), "'async_tensor' needs tensor > 1");
+  EXPECT_EQ(ShardedError({"parallel.tensor=2", "parallel.sequence_parallel=true",
+                          "training.kernels=unfused", "fsdp.async_tensor=true"}),
+            "'async_tensor' needs kernels: fused: torch.compile splits the products");
+  EXPECT_THAT(ShardedError({"fsdp.fp8_recipe=rowwise"}),
+              testing::HasSubstr("'fp8_recipe' needs training.precision: fp8"));
+  EXPECT_EQ(ShardedError({"training.precision=fp8", "fsdp.version=1", "fsdp.fp8_all_gather=true"}),
+            "FullyShardedDataParallel gathers flat parameters of one type: 'fp8_all_gather' needs "
+            "version: 2");
+  EXPECT_EQ(ShardedError(
+                {"training.precision=fp8", "fsdp.fp8_recipe=rowwise", "fsdp.fp8_all_gather=true"}),
+            "torchao gathers weights in fp8 with the scale of a tensor: 'fp8_all_gather' needs "
+            "fp8_recipe: tensorwise");
   EXPECT_THAT(ShardedError({"fsdp.version=3"}),
               testing::HasSubstr("'version' is 3; it must be between 1 and 2"));
   EXPECT_THAT(ShardedError({"fsdp.limit_all_gathers=true"}),

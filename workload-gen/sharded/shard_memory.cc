@@ -25,22 +25,26 @@ int64_t LargestSum(const std::vector<int64_t>& elements, size_t count) {
 }  // namespace
 
 StateMemory FsdpStates(const TorchContext& context, const FsdpPlan& plan) {
-  std::vector<int64_t> passing;  // groups that are gathered only for their use
-  int64_t all = 0, staying = 0, share = 0;
+  const int64_t type = SizeOf(context.writer.job.training.precision.type).count();
+  // Groups that are gathered only for their use, and the bytes of each.
+  std::vector<int64_t> passing, passing_bytes;
+  int64_t all = 0, staying = 0, staying_bytes = 0, share = 0;
   for (int chunk = 0; chunk < context.writer.layout.chunks; ++chunk) {
     for (const FsdpUnit& unit : MakeFsdpUnits(context, plan, chunk).units) {
       all += unit.elements;
       share += unit.share();
       if (unit.stays) {
         staying += unit.elements;
+        staying_bytes += unit.bytes(type);
       } else if (unit.experts) {
         passing.back() += unit.elements;  // with the rest of their group
+        passing_bytes.back() += unit.bytes(type);
       } else {
         passing.push_back(unit.elements);
+        passing_bytes.push_back(unit.bytes(type));
       }
     }
   }
-  const int64_t type = SizeOf(context.writer.job.training.precision.type).count();
   const int64_t reduced = SizeOf(plan.reduce_type).count();
   StateMemory states;
   states.parameters = share * kFp32;
@@ -56,8 +60,8 @@ StateMemory FsdpStates(const TorchContext& context, const FsdpPlan& plan) {
   }
   if (plan.shards < 2 && !plan.offload) return states;
   // One group is in use and two are in flight. The copies of version 2 add one flat buffer.
-  states.gathered = (staying + LargestSum(passing, 3)) * type;
-  if (plan.version == 2) states.gathered += LargestSum(passing, 1) * type;
+  states.gathered = staying_bytes + LargestSum(passing_bytes, 3);
+  if (plan.version == 2) states.gathered += LargestSum(passing_bytes, 1);
   // Whole gradients: of several micro-batches, or of the current group; and the flat buffers of two
   // reductions.
   passing.push_back(staying > 0 && passing.empty() ? staying : 0);

@@ -67,22 +67,119 @@ TEST(ShardedScopeTest, Fp8RunsAllGemmsButTheHeadsInFp8) {
     if (!s.Is<submodule::Linear>()) continue;
     EXPECT_EQ(s.type, s.name == "head.logits" ? DataType::kBf16 : DataType::kFp8) << s.name;
   }
-  // Each GEMM reads input and weight for their scales, and the gradient in backward.
-  int64_t read = 0, cast = 0;
+  // The gathered and reduced elements do not change.
+  EXPECT_EQ(ElementsMoved(w, "dp", kAg), ElementsMoved(plain, "dp", kAg));
+}
+
+// Elements of a layer that are read for their scales, and those that are cast.
+std::pair<int64_t, int64_t> ReadAndCast(const Workload& w) {
+  std::pair<int64_t, int64_t> sums;
   for (const Op& op : w.programs[0].ops) {
     if (op.kind != OpKind::kCompute || op.layer != 1) continue;
     for (const uint32_t i : w.blocks[op.work].submodules) {
       const Submodule& s = w.submodules[i];
-      if (s.name.ends_with("-scale")) read += FieldOf(s, "elements");
-      if (s.name.ends_with("-cast")) cast += FieldOf(s, "rows") * FieldOf(s, "n");
+      if (s.name.ends_with("-scale")) sums.first += FieldOf(s, "elements");
+      if (s.name.ends_with("-cast")) sums.second += FieldOf(s, "rows") * FieldOf(s, "n");
     }
   }
-  const int64_t t = 2 * 32, weights = kLayerElements - 2 * 64;
-  const int64_t inputs = 6 * 64 + 160, outputs = 64 + 32 + 32 + 64 + 160 + 160 + 64;
-  EXPECT_EQ(cast, weights);
-  EXPECT_EQ(read, weights + t * (inputs + outputs));
-  // The gathered and reduced elements do not change.
-  EXPECT_EQ(ElementsMoved(w, "dp", kAg), ElementsMoved(plain, "dp", kAg));
+  return sums;
+}
+
+constexpr int64_t kTokens = 2 * 32, kWeights = kLayerElements - 2 * 64;
+constexpr int64_t kOutputs = 64 + 32 + 32 + 64 + 160 + 160 + 64;
+
+TEST(ShardedScopeTest, Fp8CastsEveryOperandOnceForAScaleOfTheTensor) {
+  const int64_t apart = 6 * 64 + 160, shared = 64 + 64 + 64 + 160;  // inputs
+  EXPECT_EQ(ReadAndCast(ShardedWorkload({"training.precision=fp8", "training.kernels=unfused"})),
+            (std::pair{kWeights + kTokens * (apart + kOutputs),
+                       kWeights + kTokens * (apart + kOutputs)}));
+  // torch.compile casts a shared input once, and reads weights, the input of wo and the gradient of
+  // wv only: element-wise kernels make the other tensors.
+  EXPECT_EQ(ReadAndCast(ShardedWorkload({"training.precision=fp8"})),
+            (std::pair{kWeights + kTokens * (64 + 32), kWeights + kTokens * (shared + kOutputs)}));
+  EXPECT_EQ(ReadAndCast(ShardedWorkload({"training.precision=fp8", "fsdp.fp8_all_gather=true"})),
+            (std::pair{kTokens * (64 + 32), kTokens * (shared + kOutputs)}));
+}
+
+// Each of the three products casts both operands along its inner dimension; casts along columns
+// read the operand twice.
+TEST(ShardedScopeTest, ScalesOfRowsCastEveryOperandTwice) {
+  const int64_t inputs = 64 + 64 + 64 + 160;
+  EXPECT_EQ(ReadAndCast(ShardedWorkload({"training.precision=fp8", "fsdp.fp8_recipe=rowwise"})),
+            (std::pair{kWeights + kTokens * (inputs + kOutputs),
+                       2 * kWeights + 2 * kTokens * (inputs + kOutputs)}));
+}
+
+TEST(ShardedScopeTest, WeightsAreGatheredInFp8AndScaledTogether) {
+  const Workload w = ShardedWorkload({"training.precision=fp8", "fsdp.fp8_all_gather=true"});
+  int64_t bytes = 0, scales = 0;
+  for (const Op& op : w.programs[0].ops) {
+    if (op.kind != OpKind::kCollective) continue;
+    const CommCall& call = w.calls[op.work];
+    if (call.type == DataType::kUint8) bytes += call.count;
+    if (call.op == ReduceOp::kMax) scales += call.count;
+  }
+  EXPECT_EQ(bytes, 2 * 4 * (kWeights + 2 * 2 * 64));  // forward and backward of 4 layers
+  EXPECT_EQ(scales, 4 * 7);
+}
+
+// Types of the rows that a layer gathers, and the number of largest values that are reduced.
+std::pair<std::vector<DataType>, int> GatheredTypes(const Overrides& more) {
+  Overrides overrides = {"parallel.tensor=2", "parallel.sequence_parallel=true",
+                         "training.global_batch=8", "training.precision=fp8"};
+  overrides.insert(overrides.end(), more.begin(), more.end());
+  const Workload w = ShardedWorkload(overrides);
+  EXPECT_EQ(StructureMistake(w), "");
+  std::pair<std::vector<DataType>, int> found;
+  for (const Op& op : w.programs[0].ops) {
+    if (op.kind != OpKind::kCollective || op.layer != 1) continue;
+    const CommCall& call = w.calls[op.work];
+    if (w.roles[op.role].name != "tp") continue;
+    if (call.collective == kAg) found.first.push_back(call.type);
+    found.second += call.op == ReduceOp::kMax ? 1 : 0;
+  }
+  return found;
+}
+
+TEST(ShardedScopeTest, TensorParallelismGathersFp8WithScalesOfTensors) {
+  using Types = std::vector<DataType>;
+  // 4 inputs, 7 gradients, 7 weights.
+  EXPECT_EQ(GatheredTypes({}), (std::pair{Types(4, DataType::kFp8), 18}));
+  EXPECT_EQ(GatheredTypes({"fsdp.fp8_all_gather=true"}), (std::pair{Types(4, DataType::kFp8), 11}));
+  EXPECT_EQ(GatheredTypes({"fsdp.fp8_recipe=rowwise"}), (std::pair{Types(4, DataType::kBf16), 0}));
+}
+
+// Communication of a layer over 4 tensor ranks: copies between GPUs, gathers, reduce-scatters.
+std::vector<int> AsyncCalls(const Overrides& more) {
+  Overrides overrides = {"parallel.tensor=4", "parallel.sequence_parallel=true",
+                         "training.global_batch=4", "fsdp.async_tensor=true"};
+  overrides.insert(overrides.end(), more.begin(), more.end());
+  const Workload w = ShardedWorkload(overrides);
+  EXPECT_EQ(StructureMistake(w), "");
+  std::vector<int> calls(3);
+  for (const Op& op : w.programs[0].ops) {
+    if (!IsCommunication(op.kind) || op.layer != 1 || w.roles[op.role].name != "tp") continue;
+    const CommCall& call = w.calls[op.work];
+    if (call.collective == CollectiveType::kGrouped) ++calls[0];
+    if (call.collective == kAg) ++calls[1];
+    if (call.collective == kRs) ++calls[2];
+  }
+  return calls;
+}
+
+// A gather or a reduce-scatter beside a product is three copies. Sums of the gradients of several
+// products are reduce-scattered whole; so are inputs that are gathered before they are cast.
+TEST(ShardedScopeTest, AsynchronousTensorParallelismCopiesBesidePartsOfProducts) {
+  EXPECT_EQ(AsyncCalls({}), (std::vector<int>{6 * 3, 0, 2}));
+  EXPECT_EQ(AsyncCalls({"training.precision=fp8"}), (std::vector<int>{6 * 3, 0, 2}));
+  EXPECT_EQ(AsyncCalls({"training.recompute=full"}), (std::vector<int>{9 * 3, 0, 2}));
+  EXPECT_EQ(AsyncCalls({"training.precision=fp8", "fsdp.fp8_recipe=rowwise"}),
+            (std::vector<int>{2 * 3, 4, 2}));
+  const Overrides plain = {"parallel.tensor=4", "parallel.sequence_parallel=true",
+                           "training.global_batch=4"};
+  Overrides async = plain;
+  async.push_back("fsdp.async_tensor=true");
+  EXPECT_DOUBLE_EQ(GemmFlops(ShardedWorkload(async)), GemmFlops(ShardedWorkload(plain)));
 }
 
 TEST(ShardedScopeTest, ContextParallelRanksShareParametersAndSplitTheWork) {
@@ -102,21 +199,30 @@ TEST(ShardedScopeTest, ContextParallelRanksShareParametersAndSplitTheWork) {
   }
 }
 
-// Keys and values of t tokens and 4 heads of 8: CP - 1 steps in forward and CP in backward. All
-// backward steps but the first and the last carry gradients too.
-TEST(ShardedScopeTest, TheRingExchangesKeysAndValues) {
+// Elements that a rank receives from each other rank in layer 2: in bf16 forward and backward, and
+// in fp32.
+std::vector<int64_t> Exchanged(const std::string& type) {
   const Workload w = ShardedWorkload({"parallel.context=4", "parallel.data=2",
-                                      "training.micro_batch=8", "parallel.context_type=p2p"});
+                                      "training.micro_batch=8", "parallel.context_type=" + type});
   EXPECT_EQ(StructureMistake(w), "");
-  int64_t forward = 0, backward = 0;
+  std::vector<int64_t> elements(3);
   for (const Op& op : w.programs[0].ops) {
     if (!IsCommunication(op.kind) || w.roles[op.role].name != "cp" || op.layer != 2) continue;
-    const int64_t count = w.calls[op.work].parts.front().count;
-    (op.phase == Phase::kForward ? forward : backward) += count;
+    const CommCall& call = w.calls[op.work];
+    const bool gathered = call.collective == kAg;
+    const int64_t count = gathered ? call.count / 4 * 3 : call.parts.front().count;
+    const DataType of = gathered ? call.type : call.parts.front().type;
+    elements[of == DataType::kFp32 ? 2 : op.phase == Phase::kForward ? 0 : 1] += count;
   }
-  const int64_t one = 8 * 32 / 4 * 2 * 4 * 8;
-  EXPECT_EQ(forward, 3 * one);
-  EXPECT_EQ(backward, 2 * one + 2 * 2 * one);
+  return elements;
+}
+
+// Keys and values of t tokens for all 8 query heads of 8. In either form, CP - 1 blocks arrive in
+// each pass; the gradients make CP steps.
+TEST(ShardedScopeTest, TheRingExchangesKeysAndValuesOfAllHeads) {
+  const int64_t one = 8 * 32 / 4 * 2 * 8 * 8;
+  EXPECT_EQ(Exchanged("p2p"), (std::vector<int64_t>{3 * one, 3 * one, 4 * one}));
+  EXPECT_EQ(Exchanged("allgather"), (std::vector<int64_t>{3 * one, 3 * one, 4 * one}));
 }
 
 TEST(ShardedScopeTest, UlyssesExchangesHeads) {

@@ -20,8 +20,9 @@ double FlopsOf(const TorchModule& module, const ParallelLayout& layout, ContextT
     if (s.Is<submodule::Linear>() || s.Is<submodule::Attention>()) add(work, 1);
   }
   if (module.core != nullptr) {
-    add(module.core->first.forward, type == ContextType::kAllGather ? 2 : 1);
-    if (type == ContextType::kP2p) add(module.core->other.forward, layout.context - 1);
+    const bool ring = type == ContextType::kP2p || module.core->torch.has_value();
+    add(module.core->first.forward, ring ? 1 : 2);
+    if (ring) add(module.core->other.forward, layout.context - 1);
   }
   if (module.experts != nullptr) {
     add(module.experts->fc1.forward, module.experts->repeat);
@@ -41,12 +42,13 @@ double RecomputedFlops(const TrainingJob& job, const ParallelLayout& layout,
   double of_layers = 0;
   for (int layer = 0; layer < job.model.layers; ++layer) {
     const size_t kind = model.kind_of_layer[static_cast<size_t>(layer)];
-    for (const TorchModule& module : model.blocks[kind].modules) {
-      if (job.training.recompute.granularity == Recompute::kSelective &&
-          !module.selectively_recomputed) {
-        continue;
-      }
-      of_layers += FlopsOf(module, layout, job.parallel.context_type, tables);
+    const std::vector<TorchModule>& modules = model.blocks[kind].modules;
+    const bool full = job.training.recompute.granularity == Recompute::kFull;
+    const bool stops = full && job.training.framework == FrameworkKind::kFsdp;
+    const size_t end = stops ? model.blocks[kind].CountRepeated() : modules.size();
+    for (size_t i = 0; i < end; ++i) {
+      if (!full && !modules[i].selectively_recomputed) continue;
+      of_layers += FlopsOf(modules[i], layout, job.parallel.context_type, tables);
     }
   }
   return of_layers * layout.microbatches * layout.gradient_ranks() * layout.tensor;

@@ -1,5 +1,6 @@
 #include "workload-gen/sharded/torch_model.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "workload-gen/work/submodule_maker.h"
@@ -8,6 +9,13 @@ namespace drydock {
 namespace {
 
 constexpr const char* kLogits = "head.logits";  // never in fp8
+
+// How a linear layer's neighbors decide what its casts to fp8 cost.
+struct Neighbors {
+  bool shared_input = false;         // another layer has cast the same input
+  bool elementwise_input = true;     // made by an element-wise kernel, not by attention
+  bool elementwise_gradient = true;  // of the output
+};
 
 class ModelMaker {
  public:
@@ -42,48 +50,150 @@ class ModelMaker {
     return module;
   }
 
+  submodule::Linear ProductOf(int64_t n, int64_t k, bool bias) const {
+    return {.rows = rows_, .n = n, .k = k, .fused = bias /* addmm */, .bias = bias};
+  }
+
   // Gradients of both operands come from one autograd node, the input's first.
-  TorchModule Linear(const std::string& name, int64_t n, int64_t k, bool bias) {
-    Submodule s{.name = name, .type = job_.training.precision.type};
-    s.work =
-        submodule::Linear{.rows = rows_, .n = n, .k = k, .fused = bias /* addmm */, .bias = bias};
+  TorchModule Linear(const std::string& name, int64_t n, int64_t k, bool bias,
+                     const Neighbors& neighbors = {}) {
     TorchModule module;
     module.name = name;
     module.gemm = true;
     module.parameters = {n * k};
     if (bias) module.parameters.push_back(n);
-    if (job_.training.precision.fp8 && name != kLogits) {
-      s.type = DataType::kFp8;
-      module.forward = Fp8Casts(name, n, k);
-      module.backward = {Scale(name + ".gradient-scale", rows_ * n)};
-    }
-    const auto add = [&](Pass pass) {
-      s.pass = pass;
-      return maker_.Add(s);
-    };
-    module.forward.push_back(add(Pass::kForward));
-    module.backward.push_back(add(Pass::kBackwardActivation));
-    module.backward.push_back(add(Pass::kBackwardWeight));
+    module.fp8 = job_.training.precision.fp8 && name != kLogits;
+    const submodule::Linear product = ProductOf(n, k, bias);
+    if (module.fp8 && rowwise()) RowCasts(product, !neighbors.shared_input, &module);
+    if (module.fp8 && !rowwise()) TensorCasts(product, neighbors, &module);
+    module.forward.push_back(Product(module, product, Pass::kForward));
+    module.input_gradient = Product(module, product, Pass::kBackwardActivation);
+    module.backward.push_back(*module.input_gradient);
+    if (module.fp8 && rowwise()) ColumnCasts(product, !neighbors.shared_input, &module);
+    module.backward.push_back(WeightGradient(module, product, !neighbors.shared_input));
     return module;
   }
 
-  // Finds the largest magnitude of `elements` values, for the scale of a tensor in fp8.
-  uint32_t Scale(const std::string& name, int64_t elements) {
-    return maker_.Add(name, submodule::GradientNorm{{elements}}, Pass::kNone);
+  bool rowwise() const { return job_.fsdp.fp8_recipe == Fp8Scales::kRowwise; }
+  bool compiled() const { return job_.training.kernels.fused; }
+  bool async() const { return job_.fsdp.async_tensor; }
+
+  // In fp8, other kernels cast the operands.
+  uint32_t Product(const TorchModule& module, submodule::Linear product, Pass pass) {
+    Submodule s{.name = module.name, .pass = pass, .type = job_.training.precision.type};
+    if (module.fp8) s.type = DataType::kFp8;
+    product.fp8_input = module.fp8 && pass == Pass::kForward;
+    product.fp8_gradient = module.fp8 && pass == Pass::kBackwardActivation;
+    s.work = product;
+    return maker_.Add(s);
   }
 
-  // torchao scales each tensor by its largest value. It reads input and weight to find that value
-  // and casts the weight in each forward. The cast of the input belongs to the GEMM.
-  std::vector<uint32_t> Fp8Casts(const std::string& name, int64_t n, int64_t k) {
-    return {Scale(name + ".input-scale", rows_ * k), Scale(name + ".weight-scale", n * k),
-            maker_.Add(name + ".weight-cast", submodule::Quantise{.rows = n, .n = k, .fused = true},
-                       Pass::kForward)};
+  // With scales of tensors, the product takes transposed copies of both operands, of a shared input
+  // once. Casts along columns write their results transposed.
+  uint32_t WeightGradient(const TorchModule& module, submodule::Linear product,
+                          bool transposes_input) {
+    Submodule s{
+        .name = module.name, .pass = Pass::kBackwardWeight, .type = job_.training.precision.type};
+    if (module.fp8) s.type = DataType::kFp8;
+    product.fp8_gradient = module.fp8 && !rowwise();
+    product.fp8_input = product.fp8_gradient && transposes_input;
+    s.work = product;
+    return maker_.Add(s);
   }
 
-  TorchModule Column(const std::string& name, int64_t n, int64_t k, bool bias, bool first) {
-    TorchModule module = Linear(name, n, k, bias);
-    if (first && layout_.tensor > 1) {
+  // Reads rows x n elements for the largest magnitude, the scale of a tensor in fp8.
+  uint32_t Scale(const std::string& name, int64_t rows, int64_t n) {
+    return maker_.Add(name + "-scale", submodule::GradientNorm{{rows * n}}, Pass::kNone);
+  }
+
+  // Writes rows x n elements in fp8. With scales of rows, the kernel finds them too.
+  uint32_t Cast(const std::string& name, int64_t rows, int64_t n, Pass pass) {
+    return maker_.Add(
+        name + "-cast",
+        submodule::Quantise{.rows = rows, .n = n, .fused = true, .without_transpose = true}, pass);
+  }
+
+  // torch.compile finds the largest value in the element-wise kernel that makes the tensor.
+  ScaledCast TensorCast(const std::string& name, int64_t rows, int64_t n, Pass pass,
+                        bool elementwise) {
+    ScaledCast cast;
+    if (!compiled() || !elementwise) cast.scale = Scale(name, rows, n);
+    cast.cast = Cast(name, rows, n, pass);
+    cast.reduced = layout_.tensor > 1;
+    return cast;
+  }
+
+  // torchao's hp_tensor_to_float8_dynamic. The product of the input's gradient takes a transposed
+  // weight: fp8 read and written, half the bytes of a kernel on 16 bits.
+  void TensorCasts(const submodule::Linear& product, const Neighbors& neighbors,
+                   TorchModule* module) {
+    const std::string& name = module->name;
+    if (!neighbors.shared_input) {
+      module->input_cast = TensorCast(name + ".input", rows_, product.k, Pass::kForward,
+                                      neighbors.elementwise_input);
+    }
+    if (!job_.fsdp.fp8_all_gather) {
+      module->weight_cast = TensorCast(name + ".weight", product.n, product.k, Pass::kForward,
+                                       /*elementwise=*/false);
+    }
+    module->gradient_cast = TensorCast(name + ".gradient", rows_, product.n, Pass::kBackward,
+                                       neighbors.elementwise_gradient);
+    module->backward.push_back(maker_.Add(name + ".weight-transpose",
+                                          submodule::GradientScale{{product.n * product.k / 2}},
+                                          Pass::kNone));
+  }
+
+  // float8_linear.py, manual_float8_matmul_with_args_in_hp: each product scales its operands along
+  // its own inner dimension. Along rows, one kernel finds the scales and casts.
+  void RowCasts(const submodule::Linear& product, bool casts_input, TorchModule* module) {
+    const std::string& name = module->name;
+    if (casts_input) {
+      module->forward.push_back(Cast(name + ".input", rows_, product.k, Pass::kForward));
+    }
+    module->forward.push_back(Cast(name + ".weight", product.n, product.k, Pass::kForward));
+    module->backward.push_back(Cast(name + ".gradient", rows_, product.n, Pass::kBackward));
+    AddColumnCast(name + ".weight-columns", product.n, product.k, module);
+  }
+
+  void ColumnCasts(const submodule::Linear& product, bool casts_input, TorchModule* module) {
+    AddColumnCast(module->name + ".gradient-columns", rows_, product.n, module);
+    if (casts_input) AddColumnCast(module->name + ".input-columns", rows_, product.k, module);
+  }
+
+  // Along columns, a first kernel finds the scales.
+  void AddColumnCast(const std::string& name, int64_t rows, int64_t n, TorchModule* module) {
+    module->backward.push_back(Scale(name, rows, n));
+    module->backward.push_back(Cast(name, rows, n, Pass::kBackward));
+  }
+
+  // A part of the product: the rows of one tensor rank.
+  uint32_t Part(const TorchModule& module, submodule::Linear product, Pass pass) {
+    product.rows /= layout_.tensor;
+    return Product(module, product, pass);
+  }
+
+  // The first of `sharing` column-parallel layers with the same input gathers it; the others have
+  // none. In fp8 with scales of tensors, the first casts this rank's rows before that, for all of
+  // them; torch.compile makes one cast of equal ones too.
+  TorchModule Column(const std::string& name, int64_t n, int64_t k, bool bias, int sharing,
+                     bool elementwise_gradient = true) {
+    const bool first = sharing > 0, tensorwise = !rowwise();
+    const bool casts_once = compiled() || (layout_.tensor > 1 && tensorwise);
+    TorchModule module = Linear(
+        name, n, k, bias,
+        {.shared_input = !first && casts_once, .elementwise_gradient = elementwise_gradient});
+    if (layout_.tensor == 1) return module;
+    if (first) {
       module.before = split_ ? Redistribution::kGather : Redistribution::kCopy;
+      module.sharing = sharing;
+    }
+    if (first && module.fp8 && tensorwise && split_) {
+      module.input_cast = TensorCast(name + ".input", local_rows_, k, Pass::kForward,
+                                     /*elementwise=*/true);
+      module.gathered = DataType::kFp8;
+    }
+    if (async() && name != kLogits && (!module.fp8 || tensorwise)) {
+      module.async.forward = Part(module, ProductOf(n, k, bias), Pass::kForward);
     }
     return module;
   }
@@ -93,9 +203,26 @@ class ModelMaker {
     return split_ ? Redistribution::kScatter : Redistribution::kSum;
   }
 
-  TorchModule Row(const std::string& name, int64_t n, int64_t k) {
-    TorchModule module = Linear(name, n, k, m_.bias);
+  // In fp8 with scales of tensors, this rank's rows of the output gradient are cast before they are
+  // gathered.
+  TorchModule Row(const std::string& name, int64_t n, int64_t k, bool elementwise_input) {
+    TorchModule module = Linear(name, n, k, m_.bias, {.elementwise_input = elementwise_input});
     module.after = RowOutput();
+    const bool casts = module.fp8 && !rowwise();
+    if (casts && split_ && layout_.tensor > 1) {
+      module.gradient_cast = TensorCast(name + ".gradient", local_rows_, n, Pass::kBackward,
+                                        /*elementwise=*/true);
+      module.gradient_gathered = DataType::kFp8;
+    }
+    if (!async()) return module;
+    const submodule::Linear product = ProductOf(n, k, m_.bias);
+    module.async.forward = Part(module, product, Pass::kForward);
+    module.async.sum = maker_.Add(
+        name + ".sum", submodule::Add{.rows = local_rows_, .n = n, .summands = layout_.tensor},
+        Pass::kForward);
+    if (!module.fp8 || casts) {
+      module.async.gradient = Part(module, product, Pass::kBackwardActivation);
+    }
     return module;
   }
 
@@ -173,7 +300,7 @@ class ModelMaker {
     modules->push_back(
         Rotary(m_.attention.heads * (shape.rope_dim + m_.attention.head_dim + shape.value_dim)));
     modules->push_back(Attention(core));
-    modules->push_back(Row("attention.wo", m_.hidden, m_.attention.value_width()));
+    modules->push_back(Row("attention.wo", m_.hidden, m_.attention.value_width(), false));
     modules->push_back(Residual("attention.residual"));
   }
 
@@ -182,24 +309,25 @@ class ModelMaker {
     const int64_t query = m_.attention.query_width() / layout_.tensor,
                   kv = m_.attention.kv_width() / layout_.tensor;
     modules->push_back(Norm("attention.norm", true));
-    modules->push_back(Column("attention.wq", query, m_.hidden, m_.attention.qkv_bias, true));
-    modules->push_back(Column("attention.wk", kv, m_.hidden, m_.attention.qkv_bias, false));
-    modules->push_back(Column("attention.wv", kv, m_.hidden, m_.attention.qkv_bias, false));
+    modules->push_back(Column("attention.wq", query, m_.hidden, m_.attention.qkv_bias, 3));
+    modules->push_back(Column("attention.wk", kv, m_.hidden, m_.attention.qkv_bias, 0));
+    modules->push_back(Column("attention.wv", kv, m_.hidden, m_.attention.qkv_bias, 0,
+                              /*elementwise_gradient=*/false));
     if (m_.embedding.positions == Positions::kRotary) modules->push_back(Rotary(query + kv));
     modules->push_back(Attention(core));
-    modules->push_back(Row("attention.wo", m_.hidden, query));
+    modules->push_back(Row("attention.wo", m_.hidden, query, false));
     modules->push_back(Residual("attention.residual"));
   }
 
   void MlpModules(std::vector<TorchModule>* modules) {
     const int64_t width = m_.mlp.ffn / layout_.tensor;
     modules->push_back(Norm("mlp.norm", true));
-    modules->push_back(Column("mlp.w1", width, m_.hidden, m_.bias, true));
-    if (m_.mlp.gated()) modules->push_back(Column("mlp.w3", width, m_.hidden, m_.bias, false));
+    modules->push_back(Column("mlp.w1", width, m_.hidden, m_.bias, m_.mlp.gated() ? 2 : 1));
+    if (m_.mlp.gated()) modules->push_back(Column("mlp.w3", width, m_.hidden, m_.bias, 0));
     modules->push_back(
         ForwardBackward("mlp.activation",
                         submodule::Activation{.rows = rows_, .n = width, .gated = m_.mlp.gated()}));
-    modules->push_back(Row("mlp.w2", m_.hidden, width));
+    modules->push_back(Row("mlp.w2", m_.hidden, width, true));
     modules->push_back(Residual("mlp.residual"));
   }
 
@@ -279,7 +407,7 @@ class ModelMaker {
     TorchGroup group;
     const int64_t vocab = layout_.padded_vocab / layout_.tensor;
     group.modules.push_back(Norm("head.norm", false));
-    group.modules.push_back(Column(kLogits, vocab, m_.hidden, false, true));
+    group.modules.push_back(Column(kLogits, vocab, m_.hidden, false, 1));
     if (m_.embedding.tied) {
       group.modules.back().parameters.clear();
       group.modules.back().tied = true;
@@ -308,6 +436,23 @@ int64_t TorchModule::elements() const {
 
 int64_t TorchModule::expert_elements() const {
   return std::accumulate(expert_parameters.begin(), expert_parameters.end(), int64_t{0});
+}
+
+int64_t TorchGroup::fp8_elements() const {
+  int64_t total = 0;
+  for (const TorchModule& module : modules) total += module.fp8 ? module.parameters.front() : 0;
+  return total;
+}
+
+size_t TorchGroup::CountRepeated() const {
+  size_t last = modules.size();
+  while (last > 0 && !modules[last - 1].gemm && modules[last - 1].experts == nullptr) --last;
+  return last > 0 && modules[last - 1].gemm ? last - 1 : modules.size();
+}
+
+int64_t TorchGroup::fp8_weights() const {
+  return std::count_if(modules.begin(), modules.end(),
+                       [](const TorchModule& module) { return module.fp8; });
 }
 
 int64_t TorchGroup::expert_elements() const {

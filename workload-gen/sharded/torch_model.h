@@ -6,6 +6,7 @@
 #define DRYDOCK_WORKLOAD_GEN_SHARDED_TORCH_MODEL_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,10 +23,32 @@ enum class Redistribution : uint8_t {
   kCopy      // nothing; in backward, all-reduce of gradients
 };
 
+// A cast to fp8 with the scale of a tensor of which the tensor ranks hold parts: they reduce its
+// largest value.
+struct ScaledCast {
+  std::optional<uint32_t> scale;  // reads the tensor for its largest value
+  std::optional<uint32_t> cast;
+  bool reduced = false;
+};
+
+// The parts of a product with which communication overlaps (async_tensor): as many as tensor ranks.
+struct AsyncParts {
+  std::optional<uint32_t> forward;   // of rows / tensor
+  std::optional<uint32_t> gradient;  // the same of the input gradient
+  std::optional<uint32_t> sum;       // adds the parts that other ranks sent in the forward pass
+};
+
 struct TorchModule {
   std::string name;                 // "attention.wq"
   std::vector<int64_t> parameters;  // elements of each parameter on this rank
   std::vector<uint32_t> forward, backward;
+  std::optional<uint32_t> input_gradient;  // the product among `backward`
+  // In fp8: the input before it is gathered; the weight; the output gradient before it is gathered.
+  ScaledCast input_cast, weight_cast, gradient_cast;
+  // The types in which `before` gathers rows and the backward of `after` gathers their gradients.
+  DataType gathered = DataType::kBf16, gradient_gathered = DataType::kBf16;
+  AsyncParts async;
+  int sharing = 1;  // modules that use the rows that `before` gathers: this and the next
   Redistribution before = Redistribution::kNone;
   Redistribution after = Redistribution::kNone;
   std::vector<CommCall> calls;  // over tensor parallelism, after the forward
@@ -37,6 +60,7 @@ struct TorchModule {
   const ExpertWork* experts = nullptr;
   std::vector<int64_t> expert_parameters;  // of the local experts, sharded over fewer ranks
   bool gemm = false;                       // runs one or more GEMMs
+  bool fp8 = false;                        // in fp8
   bool tied = false;                       // shares the embedding's weight
   // True if torchtitan's selective checkpointing repeats it: all modules except attention and every
   // second GEMM.
@@ -49,8 +73,15 @@ struct TorchModule {
 // Modules that FSDP2 shards as one group.
 struct TorchGroup {
   std::vector<TorchModule> modules;
+  // The modules, from the first, that PyTorch's full recomputation of a layer repeats. Backward
+  // needs the input of the last product, not its result: the checkpoint stops early, and
+  // torch.compile removes what nothing uses.
+  size_t CountRepeated() const;
   int64_t elements() const;
   int64_t expert_elements() const;
+  // Of linear layers in fp8: the elements of their weights, and their number.
+  int64_t fp8_elements() const;
+  int64_t fp8_weights() const;
 };
 
 struct TorchModel {

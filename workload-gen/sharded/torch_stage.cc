@@ -5,6 +5,7 @@
 #include "core/base/check.h"
 #include "workload-gen/layers/expert_program.h"
 #include "workload-gen/program/core_attention.h"
+#include "workload-gen/sharded/torch_tensor.h"
 namespace drydock {
 namespace {
 
@@ -21,6 +22,7 @@ class TorchStageWriter {
         c_(context.writer),
         b_(*c_.builder),
         tensor_(c_),
+        whole_(c_),
         core_(c_),
         experts_(c_, &null_listener_),
         exchanges_(c_, /*device_sync=*/false),
@@ -70,21 +72,58 @@ class TorchStageWriter {
     b_.SetPhase(Phase::kForward);
     hooks_->BeforeForward(pass);
     const std::vector<TorchModule>& modules = t_.Group(pass.group).modules;
+    in_parts_ = 0;
     for (size_t i = 0; i < modules.size(); ++i) {
       hooks_->BeforeModule(pass, ModulePass::kForward, i);
-      RunForward(modules[i], /*redistributes=*/true);
+      RunForward(modules, i, /*redistributes=*/true);
       hooks_->AfterModule(pass, ModulePass::kForward, i);
     }
     hooks_->AfterForward(pass);
   }
 
-  void RunForward(const TorchModule& module, bool redistributes) {
-    if (module.before == Redistribution::kGather) tensor_.AllGather();
+  // Casts and gathers the input of this module and of those that share it.
+  void Enter(const std::vector<TorchModule>& modules, size_t i) {
+    const TorchModule& module = modules[i];
+    tensor_.Cast(module.input_cast);
+    if (module.before != Redistribution::kGather) return;
+    std::vector<uint32_t> parts;
+    const size_t end = i + static_cast<size_t>(module.sharing);
+    for (size_t j = i; j < end; ++j) {
+      if (modules[j].async.forward && Runs(modules[j])) parts.push_back(*modules[j].async.forward);
+    }
+    if (parts.empty()) return tensor_.Gather(module.gathered);
+    for (size_t j = i; j < end; ++j) PrepareProduct(modules[j]);
+    tensor_.GatherBetween(parts, module.gathered);
+    in_parts_ = end;
+  }
+
+  // All but the product, which is the last.
+  void PrepareProduct(const TorchModule& module) {
+    if (!Runs(module)) return;
+    tensor_.Cast(module.weight_cast);
+    for (size_t i = 0; i + 1 < module.forward.size(); ++i) b_.Compute(module.forward[i]);
+  }
+
+  // False in the recomputation of a module whose results are saved.
+  bool Runs(const TorchModule& module) const {
+    return b_.phase() != Phase::kRecompute || repeats_all() || module.selectively_recomputed;
+  }
+
+  void RunForward(const std::vector<TorchModule>& modules, size_t i, bool redistributes) {
+    const TorchModule& module = modules[i];
+    if (i >= in_parts_) Enter(modules, i);
+    if (i < in_parts_) return;  // the product ran in parts
+    const bool scatters = redistributes && module.after == Redistribution::kScatter;
+    if (scatters && module.async.forward) {
+      PrepareProduct(module);
+      return tensor_.ScatterBetween(*module.async.forward, *module.async.sum);
+    }
+    tensor_.Cast(module.weight_cast);
     for (const uint32_t work : module.forward) b_.Compute(work);
     if (module.core != nullptr) core_.Forward(*module.core);
     if (module.experts != nullptr) experts_.Forward(*module.experts);
-    if (redistributes && module.after == Redistribution::kScatter) tensor_.ReduceScatter();
-    if (redistributes && module.after == Redistribution::kSum) tensor_.AllReduce();
+    if (scatters) tensor_.Scatter();
+    if (redistributes && module.after == Redistribution::kSum) whole_.AllReduce();
     for (const CommCall& call : module.calls) b_.Collective(kTensorRole, kTensorStream, call);
   }
 
@@ -103,30 +142,41 @@ class TorchStageWriter {
 
   // torchtitan's selective checkpointing also saves the results of the reduce-scatters.
   void Repeat(const GroupPass& pass) {
-    const bool full = c_.job.training.recompute.granularity == Recompute::kFull;
     b_.SetPhase(Phase::kRecompute);
-    const std::vector<TorchModule>& modules = t_.Group(pass.group).modules;
-    for (size_t i = 0; i < modules.size(); ++i) {
-      if (!full && !modules[i].selectively_recomputed) {
-        // The all-gather is a separate operation, which repeats even if the output of the GEMM
-        // after it is saved.
-        if (modules[i].before == Redistribution::kGather) tensor_.AllGather();
+    const TorchGroup& group = t_.Group(pass.group);
+    const std::vector<TorchModule>& modules = group.modules;
+    in_parts_ = 0;
+    const bool stops = repeats_all() && c_.job.training.framework == FrameworkKind::kFsdp;
+    const size_t end = stops ? group.CountRepeated() : modules.size();
+    for (size_t i = 0; i < end; ++i) {
+      if (!Runs(modules[i])) {
+        // The cast and the all-gather are separate operations, which repeat even if the output of
+        // the GEMM after them is saved.
+        if (i >= in_parts_) Enter(modules, i);
         continue;
       }
       hooks_->BeforeModule(pass, ModulePass::kRecompute, i);
-      RunForward(modules[i], /*redistributes=*/full);
+      RunForward(modules, i, /*redistributes=*/repeats_all());
       hooks_->AfterModule(pass, ModulePass::kRecompute, i);
     }
     b_.SetPhase(Phase::kBackward);
   }
 
+  bool repeats_all() const { return c_.job.training.recompute.granularity == Recompute::kFull; }
+
   void RunBackward(const TorchModule& module) {
-    if (module.after == Redistribution::kScatter) tensor_.AllGather();
-    for (const uint32_t work : module.backward) b_.Compute(work);
+    tensor_.Cast(module.gradient_cast);
+    const bool gathers = module.after == Redistribution::kScatter;
+    const bool in_parts = gathers && module.async.gradient;
+    if (in_parts) tensor_.GatherBetween({*module.async.gradient}, module.gradient_gathered);
+    if (gathers && !in_parts) tensor_.Gather(module.gradient_gathered);
+    for (const uint32_t work : module.backward) {
+      if (!in_parts || work != *module.input_gradient) b_.Compute(work);
+    }
     if (module.core != nullptr) core_.Backward(*module.core);
     if (module.experts != nullptr) experts_.Backward(*module.experts, -1);
-    if (module.before == Redistribution::kGather) tensor_.ReduceScatter();
-    if (module.before == Redistribution::kCopy) tensor_.AllReduce();
+    if (module.before == Redistribution::kGather) tensor_.Scatter();
+    if (module.before == Redistribution::kCopy) whole_.AllReduce();
     if (module.partial_gradient) SumParts(module);
   }
 
@@ -143,12 +193,14 @@ class TorchStageWriter {
   const TorchContext& t_;
   const WriterContext& c_;
   ProgramBuilder& b_;
-  TensorParallel tensor_;
+  TorchTensor tensor_;
+  TensorParallel whole_;  // layers that see all rows
   CoreAttention core_;
   NullListener null_listener_;
   ExpertWriter experts_;
   PipelineExchanges exchanges_;
   ShardingHooks* hooks_;
+  size_t in_parts_ = 0;  // the products of modules before this one ran in parts
 };
 
 }  // namespace

@@ -125,6 +125,7 @@ class AttentionMaker {
 
   void SplitCore(submodule::Attention* s) {
     const int64_t context = layout_.context;
+    if (maker_.job().training.framework == FrameworkKind::kFsdp) return MakeTorchRing(s);
     switch (maker_.job().parallel.context_type) {
       case ContextType::kAllToAll:
         s->heads /= context;
@@ -156,6 +157,37 @@ class AttentionMaker {
     core.copy_queries = Merge(core.queries, 1, Pass::kBackward);
     core.merge_queries = Merge(core.queries, 2, Pass::kBackward);
     core.merge_gradient = Merge(core.keys + core.values, 2, Pass::kBackward);
+  }
+
+  // torch/distributed/tensor/experimental/_attention.py. In either form, the steps are those of a
+  // ring. torch.compile makes one kernel of the operators between two steps.
+  void MakeTorchRing(submodule::Attention* s) {
+    CoreWork& core = work_.core;
+    const bool repeats = s->kv_heads < s->heads;
+    s->kv_heads = s->heads;
+    core.keys = maker_.rows() * s->heads * m_.attention.head_dim;
+    core.values = maker_.rows() * s->heads * m_.attention.value_dim();
+    s->sequence = m_.sequence / layout_.context;
+    submodule::Attention other = *s;
+    other.causal = false;
+    if (m_.attention.causal) other.kv_sequence = s->sequence / 2;
+    core.other = maker_.ForwardBackward("attention.core-step", other);
+    const int64_t keys = core.keys + core.values;
+    TorchRingWork ring;
+    if (repeats) {
+      ring.repeat = {Merge(keys, 1, Pass::kForward), Merge(keys, 1, Pass::kBackward)};
+    }
+    ring.pack = Merge(keys, 1, Pass::kForward);
+    // An element in fp32 counts as two of 16 bits. A cast reads one kind and writes the other; a
+    // merge reads a step's result, and reads and writes the sum.
+    constexpr int64_t kCast = 2, kMerge = 4;
+    ring.first_output = Merge(core.outputs, kCast, Pass::kForward);
+    ring.merge_output = Merge(core.outputs, kMerge, Pass::kForward);
+    ring.last_output = Merge(core.outputs, kCast, Pass::kForward);
+    ring.merge_queries = Merge(core.queries, kMerge, Pass::kBackward);
+    ring.merge_keys = Merge(keys, kMerge, Pass::kBackward);
+    ring.last_gradients = Merge(core.queries + keys, kCast, Pass::kBackward);
+    core.torch = ring;
   }
 
   // Copies or scales `elements` elements of one step on this rank, or adds those of two steps.

@@ -10,11 +10,20 @@
 
 namespace drydock {
 
+// The kernels between the steps of PyTorch's ring: sums are fp32, and all query heads have keys.
+struct TorchRingWork {
+  std::optional<ForwardBackwardWork> repeat;  // keys and values for each query head
+  uint32_t pack = 0;                          // copies keys and values into one buffer
+  uint32_t first_output = 0, merge_output = 0, last_output = 0;
+  uint32_t merge_queries = 0, merge_keys = 0, last_gradients = 0;
+};
+
 // Without context parallelism and with a2a, only `first` is used. p2p: `first` works on the rank's
 // own keys, `other` is each later step of the ring. all-gather: the rank runs `first` for each of
 // its two chunks. With a causal mask, a step is the mean over the ranks, which do equal work.
 struct CoreWork {
   ForwardBackwardWork first, other;
+  std::optional<TorchRingWork> torch;  // FSDP: PyTorch runs the ring
   // p2p: scales the output of the first step, adds that of a later step; copies the query gradient
   // of the first step, adds that of a later step; adds the gradient of keys and values of a step.
   uint32_t scale_output = 0, merge_output = 0;
