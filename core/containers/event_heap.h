@@ -4,6 +4,7 @@
 #ifndef DRYDOCK_CORE_CONTAINERS_EVENT_HEAP_H_
 #define DRYDOCK_CORE_CONTAINERS_EVENT_HEAP_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -16,6 +17,12 @@ class EventHeap {
   size_t size() const { return events_.size(); }
   const Event& top() const { return events_.front(); }
   void clear() { events_.clear(); }
+  // Returns the events in the order of their pops.
+  std::vector<Event> Sorted() const {
+    std::vector<Event> out = events_;
+    std::sort(out.begin(), out.end());
+    return out;
+  }
 
   void Push(const Event& event) {
     events_.push_back(event);

@@ -42,6 +42,15 @@ class EventWheel {
     return event;
   }
 
+  // Returns the events in the order of their pops.
+  std::vector<Event> Sorted() const {
+    std::vector<Event> out = near_.Sorted(), far = far_.Sorted();
+    out.insert(out.end(), far.begin(), far.end());
+    for (const std::vector<Event>& each : buckets_) out.insert(out.end(), each.begin(), each.end());
+    std::sort(out.begin(), out.end());
+    return out;
+  }
+
  private:
   static constexpr int kBucketBits = 18;  // 262 ns
   static constexpr int64_t kBuckets = 1024;

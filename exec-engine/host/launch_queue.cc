@@ -63,4 +63,16 @@ void LaunchQueue::OnEnded(uint32_t op) {
   --streams_[what.stream].ops;
 }
 
+// The ops that have ended follow from the heads of the streams (HostReplay::AppendState).
+void LaunchQueue::AppendState(int rank, RelativeState* out) const {
+  if (!modeled()) return;
+  out->AddOp(rank, next_);
+  waits_ ? out->AddFree(free_) : out->AddTime(free_);
+  out->Add(waits_);
+  for (const Stream& stream : streams_) {
+    out->Add(stream.launches);
+    out->Add(stream.ops);
+  }
+}
+
 }  // namespace drydock

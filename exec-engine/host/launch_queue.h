@@ -13,6 +13,7 @@
 
 #include "core/model/timeline.h"
 #include "core/model/workload.h"
+#include "core/network/relative_state.h"
 #include "exec-engine/host/launch_table.h"
 
 namespace drydock {
@@ -35,6 +36,9 @@ class LaunchQueue {
   Time EarliestEnd(uint32_t op) const;
 
   void OnEnded(uint32_t op);
+
+  bool modeled() const { return table_->modeled(); }
+  void AppendState(int rank, RelativeState* out) const;
 
  private:
   bool MustWait(const Op& op, const LaunchCost& cost) const;

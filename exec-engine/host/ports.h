@@ -16,6 +16,7 @@
 #include "core/base/check.h"
 #include "core/base/units.h"
 #include "core/model/topology.h"
+#include "core/network/relative_state.h"
 
 namespace drydock {
 
@@ -35,6 +36,7 @@ class ByteCost {
     return out;
   }
   friend bool operator<(const ByteCost& a, const ByteCost& b) { return a.scaled_ < b.scaled_; }
+  uint64_t scaled() const { return scaled_; }  // equal numbers mean equal costs
   Time For(int64_t bytes) const {
     const auto product = static_cast<unsigned __int128>(scaled_) * static_cast<uint64_t>(bytes);
     return Time::Ps(static_cast<int64_t>(product >> kShift));
@@ -115,6 +117,9 @@ class Ports {
  public:
   explicit Ports(const PortMap& map) : map_(&map), free_(map.count()) {}
   void Reset() { std::fill(free_.begin(), free_.end(), Time()); }
+  void AppendState(RelativeState* out) const {
+    for (const Time free : free_) out->AddFree(free);
+  }
 
   // Takes the port for `bytes`, from `from` on or as soon as the port is free. Sets *begin to the
   // begin and returns the end.

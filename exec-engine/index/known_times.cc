@@ -63,9 +63,9 @@ bool KnownTimes::OfPlan::OnlyTheLastMatters(size_t members, const Times& togethe
   return true;
 }
 
-KnownTimes::OfPlan* KnownTimes::For(const Plan* plan, int host_kind, std::vector<int> gpus) {
+KnownTimes::OfPlan* KnownTimes::For(const Plan* plan, int host_kind, std::vector<int64_t> ways) {
   const std::lock_guard lock(mutex_);
-  std::unique_ptr<OfPlan>& known = plans_[{plan, host_kind, std::move(gpus)}];
+  std::unique_ptr<OfPlan>& known = plans_[{plan, host_kind, std::move(ways)}];
   if (known == nullptr) known = std::make_unique<OfPlan>();
   return known.get();
 }

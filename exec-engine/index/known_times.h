@@ -1,8 +1,8 @@
 // A cache of the times of calls inside a host: how long each member takes, by the offsets between
-// the arrivals of the members. Hosts of one kind whose members are on the same GPUs and run the
-// same plan share entries: one host plays the call, the others look it up. All hosts and threads of
-// a process share the cache. A call is played once per entry, so that entries do not depend on the
-// order of the hosts.
+// the arrivals of the members. Groups inside hosts of one kind whose members run the same plan over
+// ports of the same rates share entries, whichever GPUs they have: one group plays the call, the
+// others look it up. All hosts and threads of a process share the cache. A call is played once per
+// entry, so that entries do not depend on the order of the hosts.
 //
 // Often only the arrival of the last member matters: a reduction in the switches, or a ring in
 // which every path visits all members, can do little before. A plan is taken to have this property
@@ -55,13 +55,13 @@ class KnownTimes {
     std::unique_ptr<const Times> from_last_arrival_;  // null: other arrivals matter
   };
 
-  // `gpus` are those of the members, all of which are on the host. The result stays valid as long
-  // as this.
-  OfPlan* For(const Plan* plan, int host_kind, std::vector<int> gpus);
+  // `ways`: the ports that the plan takes on the host and their rates (WaysOf in local_plan.h). The
+  // result stays valid as long as this.
+  OfPlan* For(const Plan* plan, int host_kind, std::vector<int64_t> ways);
 
  private:
   std::mutex mutex_;
-  std::map<std::tuple<const Plan*, int, std::vector<int>>, std::unique_ptr<OfPlan>> plans_;
+  std::map<std::tuple<const Plan*, int, std::vector<int64_t>>, std::unique_ptr<OfPlan>> plans_;
 };
 
 }  // namespace drydock

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <tuple>
+#include <unordered_map>
 
 #include "core/base/check.h"
+#include "core/containers/hash.h"
 #include "core/model/calls/call_numbers.h"
 #include "exec-engine/transfer/transfer_engine.h"
 
@@ -63,6 +65,19 @@ BlockTime TimeOf(const ComputeBlock& block, const GpuKernelTimes& gpu) {
   return out;
 }
 
+// Plans with different hashes differ.
+uint64_t HashOfPlan(const Plan& plan) {
+  uint64_t hash = HashOf(plan.connections.size(), plan.operands.size(), plan.patterns.size(),
+                         plan.members.size());
+  for (const Connection& c : plan.connections) {
+    hash = HashCombine(hash, HashOf(c.from, c.to, c.send_nic, c.recv_nic));
+  }
+  for (const Pattern& pattern : plan.patterns) {
+    for (const Step& step : pattern.steps) hash = HashCombine(hash, HashOf(step.bytes, step.count));
+  }
+  return hash;
+}
+
 bool ByCallAndGroup(const FlowPlan::Assignment& a, const FlowPlan::Assignment& b) {
   return std::tie(a.call, a.group) < std::tie(b.call, b.group);
 }
@@ -90,6 +105,7 @@ Result<ReplayIndex> ReplayIndex::Create(const Workload& workload, const FlowPlan
   }
   index.assignments_ = plan.assignments;
   std::sort(index.assignments_.begin(), index.assignments_.end(), ByCallAndGroup);
+  index.ShareEqualPlans();
   RETURN_IF_ERROR(index.CheckPlans());
   RETURN_IF_ERROR(index.FillBlockTimes(times));
   RETURN_IF_ERROR(index.NumberCalls());
@@ -102,6 +118,24 @@ const Plan* ReplayIndex::PlanFor(uint32_t call, uint32_t group) const {
   const auto it = std::lower_bound(assignments_.begin(), assignments_.end(), key, ByCallAndGroup);
   if (it == assignments_.end() || it->call != call || it->group != group) return nullptr;
   return &plan_->plans[it->plan];
+}
+
+// Groups on different GPUs of a host have separate plans even if the plans are equal.
+void ReplayIndex::ShareEqualPlans() {
+  std::unordered_multimap<uint64_t, uint32_t> by_hash;  // only looked up
+  std::vector<uint32_t> first;                          // by plan: the first equal plan
+  for (uint32_t p = 0; p < plan_->plans.size(); ++p) {
+    const Plan& plan = plan_->plans[p];
+    const uint64_t hash = HashOfPlan(plan);
+    uint32_t same = p;
+    const auto [begin, end] = by_hash.equal_range(hash);
+    for (auto it = begin; it != end && same == p; ++it) {
+      if (plan_->plans[it->second] == plan) same = it->second;
+    }
+    if (same == p) by_hash.emplace(hash, p);
+    first.push_back(same);
+  }
+  for (FlowPlan::Assignment& each : assignments_) each.plan = first[each.plan];
 }
 
 Status ReplayIndex::CheckPlans() const {

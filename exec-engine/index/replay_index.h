@@ -65,7 +65,7 @@ class ReplayIndex {
   int group_of(int rank, uint8_t role) const {
     return workload_->group_of_rank[role][static_cast<size_t>(rank)];
   }
-  // Returns null if the flow plan has no plan for this call and group.
+  // Returns null if the flow plan has no plan for this call and group. Equal plans are one object.
   const Plan* PlanFor(uint32_t call, uint32_t group) const;
   int64_t op_count() const { return op_count_; }  // over all ranks
   const Aggregation& aggregation() const { return aggregation_; }
@@ -74,6 +74,7 @@ class ReplayIndex {
 
  private:
   ReplayIndex(const Workload& workload, const FlowPlan& plan);
+  void ShareEqualPlans();
   Status CheckPlans() const;
   Status FillBlockTimes(const KernelTimes& times);
   Status NumberCalls();

@@ -29,6 +29,9 @@ struct NicPairHash {
 // A time for each pair, zero at first.
 class TimeByPair {
  public:
+  void AppendState(RelativeState* out) const {
+    for (const Time time : times_) out->AddFree(time);
+  }
   Time& operator[](const NicPair& pair) {
     const uint32_t place = places_.FindOrAdd(pair, static_cast<uint32_t>(times_.size()));
     if (place == times_.size()) times_.emplace_back();
@@ -40,7 +43,7 @@ class TimeByPair {
   std::vector<Time> times_;
 };
 
-class AnalyticalNetwork final : public SerialNetwork {
+class AnalyticalNetwork final : public SerialNetwork, public ObservableNetwork {
  public:
   AnalyticalNetwork(const Topology& topology, const ReplicaMap* replicas)
       : SerialNetwork(topology.host_count(), replicas), topology_(topology), paths_(topology) {
@@ -49,6 +52,15 @@ class AnalyticalNetwork final : public SerialNetwork {
         hosts == 0 ? 0 : paths_.NicNode(hosts - 1, 0) + topology.kind_of_host(hosts - 1).nics.count;
     transmit_free_.resize(static_cast<size_t>(nics));
     receive_free_.resize(static_cast<size_t>(nics));
+  }
+
+  void Observe(InstantObserver* observer) override { observer_ = observer; }
+  void AppendState(RelativeState* out) const override {
+    AppendEvents(out);
+    for (const Time free : transmit_free_) out->AddFree(free);
+    for (const Time free : receive_free_) out->AddFree(free);
+    bottleneck_free_.AppendState(out);
+    head_of_flow_.AppendState(out);
   }
 
   std::vector<std::pair<std::string, int64_t>> Counters() const override {
@@ -69,9 +81,14 @@ class AnalyticalNetwork final : public SerialNetwork {
   const Nics& NicsOf(HostId host) const { return topology_.kind_of_host(host).nics; }
   uint32_t OnSend(Slot slot) override;
   void OnEvent(uint64_t ends, uint32_t slot) override;
+  void OnEndOfInstant() override {
+    if (observer_ != nullptr && !observer_->OnEndOfInstant(now())) Stop();
+  }
+  void AppendFlight(Slot slot, RelativeState* out) const override { out->AddFree(sent_by_[slot]); }
 
   const Topology& topology_;
   FabricPaths paths_;
+  InstantObserver* observer_ = nullptr;
   std::vector<Time> transmit_free_, receive_free_;  // by NIC
   TimeByPair bottleneck_free_;                      // of all flows between two NICs
   TimeByPair head_of_flow_;                         // arrival of the last message's first packet

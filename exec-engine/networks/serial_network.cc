@@ -170,6 +170,7 @@ Status SerialNetwork::Run(std::span<HostActor* const> actors) {
   }
   while (failure_.empty()) {
     if (next_time() > now_) OnEndOfInstant();
+    if (stopped_) return OkStatus();
     if (next_time() == Time::Max()) break;
     if (TimerIsNext()) {
       RunTimer(actors);
@@ -182,6 +183,25 @@ Status SerialNetwork::Run(std::span<HostActor* const> actors) {
   }
   if (!failure_.empty()) return Error(failure_);
   return OnEnd();
+}
+
+void SerialNetwork::AppendEvents(RelativeState* out) const {
+  for (const std::vector<Timer>& pending : timers_) {
+    out->Add(static_cast<int64_t>(pending.size()));
+    for (const Timer& timer : pending) {
+      out->Add(static_cast<int64_t>(timer.id));
+      out->AddTime(timer.when);
+    }
+  }
+  for (const Event& event : events_.Sorted()) {
+    const Flight& flight = flights_[event.slot];
+    out->AddTime(event.time);
+    out->Add(static_cast<int64_t>(event.order));
+    out->AddMessage(flight.message);
+    out->Add(flight.callbacks_left);
+    out->Add(flight.folded_connection);
+    AppendFlight(event.slot, out);
+  }
 }
 
 void SerialNetwork::Fail(std::string why) {

@@ -11,6 +11,7 @@
 
 #include "core/containers/earliest_slot.h"
 #include "core/containers/event_wheel.h"
+#include "core/network/relative_state.h"
 #include "exec-engine/folding/folded_network.h"
 #include "exec-engine/folding/replica_map.h"
 
@@ -39,6 +40,8 @@ class SerialNetwork : public FoldedNetwork {
   virtual void OnEventNears(uint64_t, uint32_t) const {}
   // All events and callbacks of the present time are done.
   virtual void OnEndOfInstant() {}
+  // Appends what the derived network keeps for the message until its next event.
+  virtual void AppendFlight(Slot, RelativeState*) const {}
   // No event is left. Returns an error if the network still holds a message.
   virtual Status OnEnd() { return OkStatus(); }
 
@@ -57,6 +60,10 @@ class SerialNetwork : public FoldedNetwork {
   // Schedules the delivery of the message and, unless it is control, the notice to its sender.
   // REQUIRES: both times are not before now.
   void Complete(Slot slot, Time delivered, Time acknowledged);
+  // Appends timers, events and messages in flight.
+  void AppendEvents(RelativeState* out) const;
+  // Ends the run before its end, without an error.
+  void Stop() { stopped_ = true; }
   // Ends the run with an error. The first call counts.
   void Fail(std::string why);
   // Ends the run because no path leads to the destination.
@@ -133,6 +140,7 @@ class SerialNetwork : public FoldedNetwork {
   Time now_;
   int64_t messages_ = 0, bytes_ = 0;
   uint32_t last_route_ = 0;
+  bool stopped_ = false;
   std::string failure_;  // why the run ends with an error; empty: it does not
 };
 

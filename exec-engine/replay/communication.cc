@@ -324,6 +324,53 @@ CommunicationCounters Communication::counters() const {
   return out;
 }
 
+Time Communication::EarliestArrival() const {
+  Time first = Time::Max();
+  for (const GroupState& group : groups_) {
+    for (const auto& [key, call] : group.active) {
+      for (const Arrival& arrival : call->arrivals) {
+        if (arrival.op != kNoOp) first = std::min(first, arrival.time);
+      }
+    }
+  }
+  return first;
+}
+
+void Communication::AppendState(RelativeState* out) const {
+  for (const GroupState& group : groups_) {
+    std::vector<std::pair<CallKey, Call*>> active = group.active;
+    std::sort(active.begin(), active.end());  // keys differ
+    out->Add(static_cast<int64_t>(active.size()));
+    for (const auto& [key, call] : active) AppendCall(*call, out);
+  }
+  for (const PortState& state : port_states_) {
+    out->Add(state.in_engine);
+    out->Add(static_cast<int64_t>(state.alone.size()));
+    for (const Call* call : state.alone) out->AddCall(call->key);
+  }
+  out->Add(static_cast<int64_t>(early_.size()));
+  for (const Message& message : early_) out->AddMessage(message);
+  engine_.AppendState(out);
+}
+
+void Communication::AppendCall(const Call& call, RelativeState* out) const {
+  out->AddCall(call.key);
+  for (uint32_t m = 0; m < call.arrivals.size(); ++m) {
+    const Arrival& arrival = call.arrivals[m];
+    out->Add(arrival.op != kNoOp);
+    if (arrival.op == kNoOp) continue;
+    out->AddOp(first_rank_ + call.plan->members[m].gpu, arrival.op);
+    out->AddTime(arrival.time);
+    out->Add(arrival.ended);
+    out->AddTime(arrival.part_end);
+    if (arrival.part_end < Time::Max()) out->AddTime(arrival.part_ready);
+  }
+  out->AddTime(call.last_end);
+  out->Add(call.drained);
+  out->Add(call.transfer != nullptr);
+  if (call.transfer != nullptr) call.transfer->AppendState(out);
+}
+
 Communication::Waiting Communication::DescribeWait(int gpu, uint32_t op) const {
   const Call* call = FindCall(KeyOf(gpu, op));
   if (call == nullptr) return {"an unknown call", {}};

@@ -89,6 +89,10 @@ class Communication final : private TransferListener {
   void RunNext() { engine_.RunNext(); }
 
   CommunicationCounters counters() const;
+
+  // The first arrival of all calls that have not finished; Time::Max() if there are none.
+  Time EarliestArrival() const;
+  void AppendState(RelativeState* out) const;
   // What an op that started and never ended waits for, such as "rank 3, which never started it",
   // and the ranks concerned.
   struct Waiting {
@@ -150,6 +154,7 @@ class Communication final : private TransferListener {
   void PartWillEnd(Call* call, uint32_t member, Time end, Time ready);
   void EndParts(Call* call, int gpu);
 
+  void AppendCall(const Call& call, RelativeState* out) const;
   Waiting MissingMembers(const Call& call) const;
   Waiting MissingData(const Call& call, int member) const;
 

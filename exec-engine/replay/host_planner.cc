@@ -27,10 +27,8 @@ std::unique_ptr<HostPlan> HostPlanner::Make(const Workload::Use& use) const {
   out->plays_alone = play_alone_ && !out->serves_every_member && out->plan.complete &&
                      WaitsForAll(workload.calls[use.call].collective);
   if (out->plays_alone) {
-    std::vector<int> gpus;
-    for (const LocalMember& member : out->plan.members) gpus.push_back(member.gpu);
     const int kind = workload.topology.hosts[static_cast<size_t>(host_)];
-    out->known = index_.known_times().For(plan, kind, std::move(gpus));
+    out->known = index_.known_times().For(plan, kind, WaysOf(out->plan, ports_));
   }
   if (folding_ != nullptr) Redirect(use, out->serves_every_member, &out->plan);
   return out;

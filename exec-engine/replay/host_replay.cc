@@ -233,6 +233,42 @@ void HostReplay::OnDelivered(const Message& message) {
   SetTimer();
 }
 
+void HostReplay::AppendState(RelativeState* out) const {
+  CHECK(memory_.idle());
+  out->AddTime(timer_);
+  for (const OpEvent& event : events_.Sorted()) {
+    out->AddTime(event.time);
+    out->Add(event.gpu);
+    out->AddOp(first_rank_ + event.gpu, event.op);
+  }
+  for (int gpu = 0; gpu < rank_count(); ++gpu) AppendRank(gpu, out);
+  communication_.AppendState(out);
+}
+
+// Only the head of a stream can run. Heads also tell which ops have ended, and so how many
+// dependencies of an op are open.
+void HostReplay::AppendRank(int gpu, RelativeState* out) const {
+  const RankState& rank = ranks_[static_cast<size_t>(gpu)];
+  const int number = first_rank_ + gpu;
+  for (const uint32_t head : rank.stream_head) {
+    out->AddOp(number, head);
+    if (head == kNoOp) continue;
+    out->Add(static_cast<int64_t>(rank.state[head]));
+    if (rank.state[head] == State::kRunning) {
+      const Time end = rank.timeline->end[head];
+      out->AddTime(rank.timeline->start[head]);
+      out->AddTime(end);
+      if (end < Time::Max()) out->AddTime(rank.timeline->ready[head]);
+    }
+    for (uint32_t op = head; rank.launches.modeled() && op != kNoOp && rank.launches.issued(op);
+         op = rank.index->next_in_stream[op]) {
+      out->AddTime(rank.timeline->start[op]);
+    }
+  }
+  rank.launches.AppendState(number, out);
+  rank.sharing.AppendState(number, out);
+}
+
 void HostReplay::CutShort() {
   for (RankState& rank : ranks_) {
     RankTimeline& t = *rank.timeline;

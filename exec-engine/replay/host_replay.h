@@ -25,11 +25,12 @@
 #include "exec-engine/replay/memory_traffic.h"
 #include "exec-engine/replay/progress.h"
 #include "exec-engine/replay/stuck_report.h"
+#include "exec-engine/steady/repeating_host.h"
 #include "exec-engine/transfer/gpu_sharing.h"
 
 namespace drydock {
 
-class HostReplay final : public HostActor, private Communication::Owner {
+class HostReplay final : public HostActor, public RepeatingHost, private Communication::Owner {
  public:
   struct Settings {
     bool shortcut = true;  // ReplayOptions::shortcut
@@ -60,6 +61,22 @@ class HostReplay final : public HostActor, private Communication::Owner {
   std::vector<StuckOp> StuckOps() const;
   CommunicationCounters counters() const { return communication_.counters(); }
 
+  // REQUIRES of the following: no op uses the host's memory.
+  int first_rank() const override { return first_rank_; }
+  int rank_count() const override { return static_cast<int>(ranks_.size()); }
+  bool HasEnded(int gpu, uint32_t op) const override {
+    return ranks_[static_cast<size_t>(gpu)].state[op] == State::kEnded;
+  }
+  const std::vector<uint32_t>& StreamHeads(int gpu) const override {
+    return ranks_[static_cast<size_t>(gpu)].stream_head;
+  }
+  uint32_t FirstNotIssued(int gpu) const override {
+    const LaunchQueue& launches = ranks_[static_cast<size_t>(gpu)].launches;
+    return launches.modeled() ? launches.next() : kNoOp;
+  }
+  Time EarliestArrival() const override { return communication_.EarliestArrival(); }
+  void AppendState(RelativeState* out) const override;
+
  private:
   // kLaunching: only the launch is missing; its event is in the heap.
   enum class State : uint8_t { kWaiting, kLaunching, kRunning, kEnded };
@@ -82,6 +99,7 @@ class HostReplay final : public HostActor, private Communication::Owner {
     }
   };
 
+  void AppendRank(int gpu, RelativeState* out) const;
   void LaunchMore(int gpu, Time now);
   Time StartOf(int gpu, uint32_t op, Time now) const;
   void StartIfReady(int gpu, uint32_t op, Time now);

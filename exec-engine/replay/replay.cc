@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "core/base/check.h"
 #include "exec-engine/folding/replica_folding.h"
@@ -15,6 +16,7 @@
 #include "exec-engine/replay/progress.h"
 #include "exec-engine/replay/repeat.h"
 #include "exec-engine/replay/stuck_report.h"
+#include "exec-engine/steady/steady_state.h"
 #include "exec-engine/transfer/aggregator.h"
 #include "exec-engine/transfer/merged_loops.h"
 
@@ -123,19 +125,46 @@ class Run {
     }
   }
 
+  // Lets the run end if the schedule repeats itself, if the network can tell. Returns whether it
+  // can. `kept`: the programs lack the periods of this repetition.
+  bool WatchPeriods(const WorkloadPeriods& periods, const Repetition* kept) {
+    auto* network = dynamic_cast<ObservableNetwork*>(network_.get());
+    if (network == nullptr || hosts_.empty()) return false;
+    std::vector<const RepeatingHost*> hosts;
+    for (const auto& host : hosts_) hosts.push_back(host.get());
+    steady_ = std::make_unique<SteadyState>(index_, periods, std::move(hosts), *network,
+                                            [this] { return Counters(); });
+    if (kept != nullptr) steady_->Keep(*kept);
+    network->Observe(steady_.get());
+    return true;
+  }
+
+  Status Go() { return network_->Run(actors_); }
+
+  // Returns what may be left out if the run was ended for that.
+  const std::optional<Repetition>& repetition() const {
+    static const std::optional<Repetition> none;
+    return steady_ == nullptr ? none : steady_->repetition();
+  }
+
   // Returns the timeline to the first process, an empty one to the others. `workload` has one
-  // iteration, the workload of the index `iterations` of them.
-  Result<Timeline> Go(const Workload& workload, int iterations) {
-    RETURN_IF_ERROR(network_->Run(actors_));
+  // iteration, the workload of the index `iterations` of them, or fewer periods. Then there is no
+  // timeline if the periods cannot be put into it. REQUIRES: Go has returned, without repetition().
+  Result<std::optional<Timeline>> Finish(const Workload& workload, int iterations) {
     RETURN_IF_ERROR(CheckFinished());
     if (log_ != nullptr && network_->Log() != nullptr) *log_ = *network_->Log();
-    Count();
+    timeline_.counters = Counters();
+    timeline_.links = network_->BusiestLinks();
     GatherRanks(own_ranks_, processes_, &timeline_.ranks);
-    if (!processes_->first()) return Timeline();
+    if (&index_.workload() != &workload && iterations == 1 &&
+        !steady_->Lengthen(workload, own_ranks_, &timeline_)) {
+      return std::optional<Timeline>();
+    }
+    if (!processes_->first()) return std::optional(Timeline());
     if (folding_ != nullptr) Unfold();
     if (iterations > 1 && index_.op_count() > 0) {
       KeepLastIteration(workload, iterations, &timeline_);
-      return std::move(timeline_);
+      return std::optional(std::move(timeline_));
     }
     timeline_.iteration = timeline_.stopped;
     for (const RankTimeline& rank : timeline_.ranks) {
@@ -147,11 +176,12 @@ class Run {
         timeline_.accounts.push_back(timeline_.accounts[static_cast<size_t>(known)]);
         continue;
       }
-      timeline_.accounts.push_back(AccountFor(*index_.class_of(rank).program, workload.roles,
+      const auto of_class = static_cast<size_t>(workload.class_of_rank[static_cast<size_t>(rank)]);
+      timeline_.accounts.push_back(AccountFor(workload.programs[of_class], workload.roles,
                                               timeline_.ranks[static_cast<size_t>(rank)],
                                               timeline_.iteration));
     }
-    return std::move(timeline_);
+    return std::optional(std::move(timeline_));
   }
 
  private:
@@ -221,25 +251,31 @@ class Run {
     }
   }
 
-  void Count() {
-    timeline_.counters = network_->Counters();
-    timeline_.links = network_->BusiestLinks();
+  // Of all processes, so far.
+  ReplayCounters Counters() {
+    ReplayCounters out = network_->Counters();
     CommunicationCounters own;
-    for (size_t i = 0; i < hosts_.size(); ++i) own += hosts_[i]->counters() * replicas_[i];
+    int64_t ended = 0;
+    for (size_t i = 0; i < hosts_.size(); ++i) {
+      own += hosts_[i]->counters() * replicas_[i];
+      ended += hosts_[i]->ops_ended() * replicas_[i];
+    }
     const CommunicationCounters sum = GatherCounters(own, processes_);
-    timeline_.counters.emplace_back("ops", index_.op_count());
-    timeline_.counters.emplace_back("communication ops", sum.calls);
-    timeline_.counters.emplace_back("calls looked up", sum.looked_up);
-    timeline_.counters.emplace_back("calls played alone", sum.played);
-    timeline_.counters.emplace_back("calls played together", sum.detailed);
-    timeline_.counters.emplace_back("slices", sum.slices);
-    if (sum.merged > 0) timeline_.counters.emplace_back("slices merged", sum.merged);
-    if (folding_ == nullptr) return;
-    timeline_.counters.emplace_back("hosts replayed", folding_->hosts_replayed());
-    if (!folding_->relaxed()) return;
-    timeline_.counters.emplace_back("ways taken as their mean", folding_->mean_paths());
-    timeline_.counters.emplace_back("calls spread", folding_->spread_calls());
-    timeline_.counters.emplace_back("uneven calls", folding_->uneven_calls());
+    // Of a run that was stopped, all ops; of a run that lacks periods, those that it had.
+    out.emplace_back("ops", steady_ != nullptr ? ended : index_.op_count());
+    out.emplace_back("communication ops", sum.calls);
+    out.emplace_back("calls looked up", sum.looked_up);
+    out.emplace_back("calls played alone", sum.played);
+    out.emplace_back("calls played together", sum.detailed);
+    out.emplace_back("slices", sum.slices);
+    if (sum.merged > 0) out.emplace_back("slices merged", sum.merged);
+    if (folding_ == nullptr) return out;
+    out.emplace_back("hosts replayed", folding_->hosts_replayed());
+    if (!folding_->relaxed()) return out;
+    out.emplace_back("ways taken as their mean", folding_->mean_paths());
+    out.emplace_back("calls spread", folding_->spread_calls());
+    out.emplace_back("uneven calls", folding_->uneven_calls());
+    return out;
   }
 
   const ReplayIndex& index_;
@@ -258,7 +294,25 @@ class Run {
   std::vector<int64_t> replicas_;  // by hosts_: number of hosts that each represents
   std::vector<std::unique_ptr<Aggregator>> aggregators_;  // of this process
   std::vector<HostActor*> actors_;                        // by host; null: of another process
+  std::unique_ptr<SteadyState> steady_;                   // null: periods are not watched
   Timeline timeline_;
+};
+
+// Returns whether the state of a replay has all that decides its future, and its programs can lack
+// periods.
+bool MayRepeat(const ReplayOptions& options, const ReplayIndex& index) {
+  const Variation& variation = options.variation;
+  return options.leave_out_periods && options.iterations == 1 && options.until == Time::Max() &&
+         variation.jitter.compute <= 0 && variation.jitter.call <= Time() &&
+         variation.slow_gpus.empty() && index.aggregation().empty() &&
+         index.workload().transfers.empty() && options.network.processes->count() == 1;
+}
+
+// How a run ended: with a timeline, or early because of a repetition. Neither: the periods that its
+// programs lack cannot be put into its timeline.
+struct Outcome {
+  std::optional<Timeline> timeline;
+  std::optional<Repetition> repetition;
 };
 
 }  // namespace
@@ -279,24 +333,51 @@ Result<Timeline> Replay(const Workload& workload, const FlowPlan& plan, const Ke
   ASSIGN_OR_RETURN(const ReplayIndex index,
                    ReplayIndex::Create(options.iterations > 1 ? repeated : workload,
                                        network.merges_loops ? merged : plan, times));
+  const FlowPlan& played = network.merges_loops ? merged : plan;
   // To the network, aggregation nodes are hosts.
   const Topology fabric =
       index.aggregation().empty() ? workload.topology : index.aggregation().WithNodes();
-  const auto play = [&](ReplicaFolding* folding) -> Result<Timeline> {
-    ASSIGN_OR_RETURN(Carrier carrier, MakeCarrier(network, fabric, options.network, folding));
-    Run run(index, std::move(carrier), options);
-    ASSIGN_OR_RETURN(Timeline timeline, run.Go(workload, options.iterations));
-    timeline.network = network.name;
-    return timeline;
+  const std::optional<WorkloadPeriods> periods =
+      MayRepeat(options, index) ? FindPeriods(workload) : std::nullopt;
+  const auto fold = [&](const ReplayIndex& of) {
+    // A fault breaks the equivalence of hosts.
+    return network.make_folded != nullptr && workload.topology.faults.empty()
+               ? ReplicaFolding::Find(of, options.variation, options.fold, network.folds_exactly)
+               : nullptr;
   };
-  // A fault breaks the equivalence of hosts.
-  if (network.make_folded != nullptr && workload.topology.faults.empty()) {
-    const auto folding =
-        ReplicaFolding::Find(index, options.variation, options.fold, network.folds_exactly);
-    if (folding != nullptr) {
-      Result<Timeline> timeline = play(folding.get());
-      if (timeline.ok()) return timeline;  // else replay all hosts, so that the error names them
-    }
+  // `watched`: null if periods are not watched; `kept`: what the programs of the index lack.
+  const auto run = [&](const ReplayIndex& of, ReplicaFolding* folding,
+                       const WorkloadPeriods* watched, const Repetition* kept) -> Result<Outcome> {
+    ASSIGN_OR_RETURN(Carrier carrier, MakeCarrier(network, fabric, options.network, folding));
+    Run each(of, std::move(carrier), options);
+    if (watched != nullptr) each.WatchPeriods(*watched, kept);
+    RETURN_IF_ERROR(each.Go());
+    Outcome out;
+    out.repetition = each.repetition();
+    if (out.repetition) return out;
+    ASSIGN_OR_RETURN(out.timeline, each.Finish(workload, options.iterations));
+    if (out.timeline) out.timeline->network = network.name;
+    return out;
+  };
+  const auto play = [&](ReplicaFolding* folding) -> Result<Timeline> {
+    ASSIGN_OR_RETURN(Outcome first, run(index, folding, periods ? &*periods : nullptr, nullptr));
+    if (first.timeline) return std::move(*first.timeline);
+    const Repetition& repetition = *first.repetition;
+    {
+      const Workload shorter =
+          WithoutPeriods(workload, *periods, repetition.from, repetition.count);
+      ASSIGN_OR_RETURN(const ReplayIndex of, ReplayIndex::Create(shorter, played, times));
+      const auto folded = folding == nullptr ? nullptr : fold(of);
+      const WorkloadPeriods rest = Shortened(*periods, repetition.count);
+      Result<Outcome> second = run(of, folded.get(), &rest, &repetition);
+      if (second.ok() && second->timeline) return std::move(*second->timeline);
+    }  // else replay all periods, so that an error names the ops of the workload
+    ASSIGN_OR_RETURN(Outcome whole, run(index, folding, nullptr, nullptr));
+    return std::move(*whole.timeline);
+  };
+  if (const auto folding = fold(index); folding != nullptr) {
+    Result<Timeline> timeline = play(folding.get());
+    if (timeline.ok()) return timeline;  // else replay all hosts, so that the error names them
   }
   return play(nullptr);
 }

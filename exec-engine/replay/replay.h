@@ -26,6 +26,9 @@ struct ReplayOptions {
   // Calls inside a host are played once and then looked up (communication.h). Changes no timeline;
   // tests switch it off to prove that.
   bool shortcut = true;
+  // The steady state of a schedule is replayed once, if the network can tell it (steady_state.h).
+  // Changes nothing; tests switch it off to prove that.
+  bool leave_out_periods = true;
   // One representative is replayed for its replicas, if the network can (replica_folding.h).
   Fold fold = Fold::kOff;
   // Stops the run at this time. The timeline then says that the run was stopped.

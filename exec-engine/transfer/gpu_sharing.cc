@@ -44,6 +44,21 @@ const std::vector<GpuSharing::End>& GpuSharing::SlowDown(double slowdown, Time n
   return Change(now);
 }
 
+void GpuSharing::AppendState(int rank, RelativeState* out) const {
+  out->Add(calls_);
+  out->AddReal(sms_taken_);
+  out->Add(memory_taken_.bits_per_second());
+  out->AddReal(slowdown_);
+  out->Add(static_cast<int64_t>(running_.size()));
+  for (const Running& running : running_) {
+    out->AddOp(rank, running.work.op);
+    out->AddFree(running.work.earliest_end);
+    out->AddTime(running.since);
+    out->AddReal(running.left_ps);
+    out->AddReal(running.slowdown);
+  }
+}
+
 void GpuSharing::Weigh() {
   for_sms_ = for_memory_ = 0;
   if (calls_ == 0) return;

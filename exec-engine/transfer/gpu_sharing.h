@@ -16,6 +16,7 @@
 
 #include "core/base/units.h"
 #include "core/model/gpu.h"
+#include "core/network/relative_state.h"
 #include "exec-engine/transfer/kernel_load.h"
 
 namespace drydock {
@@ -46,6 +47,8 @@ class GpuSharing {
   const std::vector<End>& Remove(const KernelLoad& load, Time now);
   // From now on, all compute takes `slowdown` times as long. Returns as Add does.
   const std::vector<End>& SlowDown(double slowdown, Time now);
+
+  void AppendState(int rank, RelativeState* out) const;
 
  private:
   struct Running {

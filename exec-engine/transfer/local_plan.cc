@@ -284,6 +284,24 @@ uint32_t LocalPlan::FindConnection(uint32_t plan_connection, bool receives) cons
   return is_other ? found.other_end : place;
 }
 
+std::vector<int64_t> WaysOf(const LocalPlan& plan, const PortMap& ports) {
+  std::vector<int64_t> out;
+  std::map<PortId, int64_t> numbers;
+  const auto add = [&](PortId port) {
+    if (port == kNoPort) return out.push_back(-1);
+    const auto [entry, added] = numbers.try_emplace(port, static_cast<int64_t>(numbers.size()));
+    out.push_back(entry->second);
+    if (added) out.push_back(static_cast<int64_t>(ports.cost(port).scaled()));
+  };
+  for (const LocalConnection& c : plan.connections) {
+    add(c.path.out);
+    for (const PortId port : c.path.between) add(port);
+    add(c.path.in);
+    out.push_back(static_cast<int64_t>(c.crossing.scaled()));
+  }
+  return out;
+}
+
 LocalPlan MakeLocalPlan(const Plan& plan, const GpuSpec& gpu, const PortMap& ports, int host,
                         uint32_t group, std::span<const int> host_of_member,
                         std::span<const int> gpu_of_member, const Aggregation& aggregation) {

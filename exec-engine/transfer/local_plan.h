@@ -134,6 +134,11 @@ LocalPlan MakeLocalPlan(const Plan& plan, const GpuSpec& gpu, const PortMap& por
                         uint32_t group, std::span<const int> host_of_member,
                         std::span<const int> gpu_of_member, const Aggregation& aggregation = {});
 
+// Returns the ports that a complete plan takes, numbered in the order in which its connections name
+// them, their rates, and the paces of the connections. If two groups of one kind of host run the
+// same plan and have equal ways, their calls take the same times.
+std::vector<int64_t> WaysOf(const LocalPlan& plan, const PortMap& ports);
+
 }  // namespace drydock
 
 #endif  // DRYDOCK_EXEC_ENGINE_TRANSFER_LOCAL_PLAN_H_

@@ -1,5 +1,10 @@
 #include "exec-engine/transfer/transfer.h"
 
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <type_traits>
+
 namespace drydock {
 
 void Transfer::Begin(const LocalPlan* plan, CallKey key) {
@@ -24,6 +29,62 @@ void Transfer::Begin(const LocalPlan* plan, CallKey key) {
   }
   for (size_t m = 0; m < plan->members.size(); ++m) {
     members_[m].runners_left = plan->members[m].runners;
+  }
+}
+
+void Transfer::AppendState(RelativeState* out) const {
+  using Words = std::array<int64_t, sizeof(StepCursor) / sizeof(int64_t)>;
+  static_assert(std::has_unique_object_representations_v<StepCursor> &&
+                sizeof(Words) == sizeof(StepCursor));
+  out->Add(net_left_);
+  for (const Runner& runner : runners_) {
+    for (const int64_t word : std::bit_cast<Words>(runner.at)) out->Add(word);
+    out->Add(runner.moved);
+    out->AddFree(runner.free);
+    out->Add(int64_t{runner.started} << 1 | int64_t{runner.scheduled});
+  }
+  for (const Member& member : members_) {
+    out->Add(member.runners_left);
+    out->Add(member.launch);
+    out->Add(member.launch_left);
+    out->AddFree(member.start_known);
+    out->AddFree(member.end);
+    out->Add(member.started);
+  }
+  for (const Batch& batch : batches_) {
+    out->Add(batch.left);
+    out->AddFree(batch.end);
+  }
+  for (uint32_t c = 0; c < connections_.size(); ++c) AppendConnection(c, out);
+}
+
+// Slots hold what they held in earlier calls until they are used. So of there_ and posted_ the
+// slices count that are in flight, and of free_ the slices that the sender's next ones follow.
+void Transfer::AppendConnection(uint32_t connection, RelativeState* out) const {
+  const ConnectionState& state = connections_[connection];
+  const LocalConnection& c = plan_->connections[connection];
+  for (const uint32_t count :
+       {state.sent, state.taken, state.filled, state.cleared, state.posted, state.launched}) {
+    out->Add(count);
+  }
+  out->AddFree(state.launch_after);
+  out->AddFree(state.start_known);
+  out->AddFree(state.start_known_back);
+  const uint32_t slots = plan_->works[c.work].slots;
+  const bool posts = c.remote_host >= 0 && c.sender != kElsewhere;
+  for (uint32_t slice = state.taken; slice < state.sent; ++slice) {
+    const size_t slot = SlotOf(connection, slice, slots);
+    if (!posts) {
+      out->AddFree(there_[slot]);
+      continue;
+    }
+    out->Add(posted_[slot].wire);
+    out->Add(posted_[slot].merged);
+    out->AddFree(posted_[slot].start_known);
+  }
+  if (c.sender == kElsewhere) return;
+  for (uint32_t slice = state.sent - std::min(state.sent, slots); slice < state.taken; ++slice) {
+    out->AddFree(free_[SlotOf(connection, slice, slots)]);
   }
 }
 

@@ -12,6 +12,7 @@
 
 #include "core/containers/event_heap.h"
 #include "core/network/network.h"
+#include "core/network/relative_state.h"
 #include "exec-engine/transfer/local_plan.h"
 #include "exec-engine/transfer/message_tag.h"
 
@@ -32,6 +33,7 @@ class Transfer {
   };
   // Returns what the members wait for, for reports on calls that never end.
   std::vector<Waiting> WaitingOn() const;
+  void AppendState(RelativeState* out) const;
 
  private:
   friend class Proxy;
@@ -75,6 +77,7 @@ class Transfer {
   };
 
   void Begin(const LocalPlan* plan, CallKey key);
+  void AppendConnection(uint32_t connection, RelativeState* out) const;
   // Returns the index of a slice of a connection in there_, free_ and posted_.
   size_t SlotOf(uint32_t connection, uint32_t slice, uint32_t slots) const {
     return connection * plan_->max_slots + slice % slots;

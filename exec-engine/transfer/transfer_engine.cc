@@ -31,6 +31,15 @@ void TransferEngine::Reset() {
   ports_.Reset();
 }
 
+void TransferEngine::AppendState(RelativeState* out) const {
+  ports_.AppendState(out);
+  for (const TransferEvent& event : events_.Sorted()) {
+    out->AddTime(event.time);
+    out->AddCall(event.key);
+    out->Add(static_cast<int64_t>(event.Part()));
+  }
+}
+
 void TransferEngine::RunNext() {
   const TransferEvent event = events_.Pop();
   switch (event.kind) {

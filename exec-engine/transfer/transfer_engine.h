@@ -61,6 +61,8 @@ class TransferEngine {
   int64_t slices() const { return blocks_.slices(); }
   int64_t merged() const { return blocks_.merged(); }
   Ports& ports() { return ports_; }  // for traffic that shares them with calls
+  // Appends ports and events. The users of transfers append these.
+  void AppendState(RelativeState* out) const;
 
  private:
   Ports ports_;

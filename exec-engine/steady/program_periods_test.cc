@@ -1,0 +1,82 @@
+#include "exec-engine/steady/program_periods.h"
+
+#include <gtest/gtest.h>
+
+#include "exec-engine/testing/pipeline_testing.h"
+
+namespace drydock {
+namespace {
+
+using testing::Pipeline;
+
+void ExpectSamePrograms(const Workload& a, const Workload& b) {
+  ASSERT_EQ(a.programs.size(), b.programs.size());
+  for (size_t c = 0; c < a.programs.size(); ++c) {
+    ASSERT_EQ(a.programs[c].ops.size(), b.programs[c].ops.size());
+    EXPECT_EQ(a.programs[c].dependency_begin, b.programs[c].dependency_begin);
+    EXPECT_EQ(a.programs[c].dependency, b.programs[c].dependency);
+    for (size_t i = 0; i < a.programs[c].ops.size(); ++i) {
+      const Op &x = a.programs[c].ops[i], &y = b.programs[c].ops[i];
+      EXPECT_EQ(x.kind, y.kind);
+      EXPECT_EQ(x.stream, y.stream);
+      EXPECT_EQ(x.tag, y.tag) << "op " << i << " of class " << c;
+    }
+  }
+}
+
+std::vector<uint32_t> Begins(const WorkloadPeriods& periods) {
+  std::vector<uint32_t> out;
+  for (const ProgramPeriods& each : periods.classes) out.push_back(each.begin);
+  return out;
+}
+
+TEST(ProgramPeriodsTest, WithoutPeriodsAScheduleHasFewerMicrobatches) {
+  for (uint32_t seed = 0; seed < 12; ++seed) {
+    const Workload whole = Pipeline(40, seed).workload;
+    const auto periods = FindPeriods(whole);
+    ASSERT_TRUE(periods.has_value()) << seed;
+    EXPECT_EQ(periods->microbatches, 1);
+    ExpectSamePrograms(WithoutPeriods(whole, *periods, Begins(*periods), 10),
+                       Pipeline(30, seed).workload);
+  }
+}
+
+TEST(ProgramPeriodsTest, ManyPeriodsAreJoined) {
+  const auto periods = FindPeriods(Pipeline(400, 1).workload);
+  ASSERT_TRUE(periods.has_value());
+  EXPECT_EQ(periods->microbatches, 4) << "400 micro-batches, at most 128 periods";
+}
+
+TEST(ProgramPeriodsTest, AFewMicrobatchesAreNoPeriods) {
+  EXPECT_FALSE(FindPeriods(Pipeline(5, 1).workload).has_value());
+}
+
+TEST(ProgramPeriodsTest, AnOpThatDiffersEndsTheRepetition) {
+  Workload workload = Pipeline(40, 1).workload;
+  const auto before = FindPeriods(workload);
+  for (Program& program : workload.programs) {
+    for (Op& op : program.ops) {
+      if (op.microbatch == 30) op.layer = 7;
+    }
+  }
+  const auto after = FindPeriods(workload);
+  ASSERT_TRUE(before.has_value() && after.has_value());
+  EXPECT_LT(after->classes[0].end, before->classes[0].end);
+}
+
+TEST(ProgramPeriodsTest, TagsWithoutARuleAreNoPeriods) {
+  Workload workload = Pipeline(40, 1).workload;
+  bool messages = false;
+  for (Program& program : workload.programs) {
+    for (Op& op : program.ops) {
+      if (op.kind != OpKind::kSend && op.kind != OpKind::kRecv) continue;
+      messages = true;
+      op.tag = op.tag * op.tag;
+    }
+  }
+  ASSERT_TRUE(messages);
+  EXPECT_FALSE(FindPeriods(workload).has_value());
+}
+
+}  // namespace
+}  // namespace drydock

@@ -1,0 +1,107 @@
+// The steady state of a schedule is replayed once. While a replay runs, its state is taken at cuts,
+// one period of the programs apart (program_periods.h). Two cuts with equal states, relative to
+// their times and places in the programs, have equal futures as long as the programs repeat. So
+// the replay begins again with programs that lack `count` periods, and Lengthen puts the times of
+// these periods into its timeline: those of the period between the two cuts, shifted. The result is
+// the same to the picosecond (docs/explanation/replay.md).
+//
+// States are compared number by number, not by hashes.
+#ifndef DRYDOCK_EXEC_ENGINE_STEADY_STEADY_STATE_H_
+#define DRYDOCK_EXEC_ENGINE_STEADY_STEADY_STATE_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/model/calls/call_numbers.h"
+#include "core/model/timeline.h"
+#include "core/network/relative_state.h"
+#include "exec-engine/index/replay_index.h"
+#include "exec-engine/steady/program_periods.h"
+#include "exec-engine/steady/repeating_host.h"
+
+namespace drydock {
+
+using ReplayCounters = std::vector<std::pair<std::string, int64_t>>;
+
+// What a replay may leave out.
+struct Repetition {
+  int cut = 0;                 // the number of the first cut whose state is that of the cut before
+  int64_t count = 0;           // of periods
+  std::vector<uint32_t> from;  // by rank class (WithoutPeriods)
+};
+
+// The names of ops and calls at a place `period` periods after the first cut.
+class NamesInPeriods final : public RelativeNames {
+ public:
+  // Both arguments outlive this.
+  NamesInPeriods(const ReplayIndex& index, const WorkloadPeriods& periods);
+  void GoTo(int64_t period) { period_ = period; }
+  int64_t OpOf(int rank, uint32_t op) const override;
+  void AppendCall(uint64_t tag, std::vector<int64_t>* out) const override;
+
+ private:
+  using GroupAndName = std::pair<uint32_t, uint64_t>;
+  void CountCalls();
+
+  const ReplayIndex& index_;
+  const WorkloadPeriods& periods_;
+  const std::vector<MessageName> names_;
+  std::vector<int64_t> collectives_;             // of a period, by group
+  std::map<GroupAndName, int64_t> occurrences_;  // of a period: of groups of messages
+  int64_t period_ = 0;
+};
+
+class SteadyState final : public InstantObserver {
+ public:
+  // All arguments outlive this. `hosts` are those that are replayed, `counters` returns the totals
+  // so far.
+  SteadyState(const ReplayIndex& index, WorkloadPeriods periods,
+              std::vector<const RepeatingHost*> hosts, const ObservableNetwork& network,
+              std::function<ReplayCounters()> counters);
+
+  // Of a replay of programs without some periods: it keeps the repetition's cut and the next one.
+  void Keep(const Repetition& repetition) { kept_ = repetition; }
+  bool OnEndOfInstant(Time now) override;
+
+  // Returns what may be left out if that is worth another replay. Then the run has been ended.
+  const std::optional<Repetition>& repetition() const { return found_; }
+
+  // Puts the periods that were left out of `whole` into the timeline, which has the times of
+  // `ranks`. Returns false if the two cuts that were kept differ after all.
+  bool Lengthen(const Workload& whole, const std::vector<int>& ranks, Timeline* timeline) const;
+
+ private:
+  struct Cut {
+    Time at;
+    std::vector<int64_t> state;
+    std::vector<std::vector<uint32_t>> heads;  // by rank that is replayed: StreamHeads
+    ReplayCounters counters;
+  };
+
+  Cut Take(Time now);
+  std::optional<Repetition> Leave() const;
+  // `whole`: the number of ops of the rank's whole program; `number`: of the rank in Cut::heads.
+  bool LengthenRank(size_t whole, size_t number, int rank, RankTimeline* times) const;
+  const ProgramPeriods& PeriodsOf(int rank) const;
+
+  const ReplayIndex& index_;
+  const WorkloadPeriods periods_;
+  const std::vector<const RepeatingHost*> hosts_;
+  const ObservableNetwork& network_;
+  const std::function<ReplayCounters()> counters_;
+  NamesInPeriods names_;
+  uint32_t next_op_;  // of the first rank that is replayed: its end is the next cut
+  int cuts_ = 0;
+  bool done_ = false;  // no more cuts are needed
+  Cut before_, last_;
+  std::optional<Repetition> found_, kept_;
+};
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_EXEC_ENGINE_STEADY_STEADY_STATE_H_

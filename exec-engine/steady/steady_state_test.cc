@@ -1,0 +1,112 @@
+// Does a replay that leaves out periods give the same timeline and the same counters as one that
+// plays them all, for random schedules?
+#include "exec-engine/steady/steady_state.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+#include "exec-engine/networks/fluid/fluid_network.h"
+#include "exec-engine/replay/replay.h"
+#include "exec-engine/testing/pipeline_testing.h"
+
+namespace drydock {
+namespace {
+
+using testing::Analytical;
+using testing::Pipeline;
+using testing::WorkloadBuilder;
+
+void ExpectSame(const Timeline& a, const Timeline& b) {
+  EXPECT_EQ(a.iteration, b.iteration);
+  EXPECT_EQ(a.counters, b.counters);
+  ASSERT_EQ(a.ranks.size(), b.ranks.size());
+  for (size_t rank = 0; rank < a.ranks.size(); ++rank) {
+    EXPECT_TRUE(a.ranks[rank].start == b.ranks[rank].start) << rank;
+    EXPECT_TRUE(a.ranks[rank].ready == b.ranks[rank].ready) << rank;
+    EXPECT_TRUE(a.ranks[rank].end == b.ranks[rank].end) << rank;
+    EXPECT_EQ(a.accounts[rank].compute, b.accounts[rank].compute);
+    EXPECT_EQ(a.accounts[rank].bubble, b.accounts[rank].bubble);
+  }
+}
+
+struct Played {
+  Result<Timeline> timeline;
+  int64_t ops = 0;  // of the last replay
+};
+
+Played Play(const WorkloadBuilder& b, bool leave_out, ReplayOptions options = {}) {
+  Progress progress;
+  options.leave_out_periods = leave_out;
+  options.progress = &progress;
+  Result<Timeline> timeline = Replay(b.workload, b.plan, b.times, Analytical(), options);
+  return {std::move(timeline), progress.Now().all_ops};
+}
+
+TEST(SteadyStateTest, LeavingOutPeriodsChangesNothing) {
+  int shorter = 0;
+  for (uint32_t seed = 0; seed < 48; ++seed) {
+    const WorkloadBuilder b = Pipeline(40, seed);
+    ReplayOptions options;
+    if (seed % 3 == 0) options.fold = Fold::kExact;
+    const Played all = Play(b, false, options), some = Play(b, true, options);
+    ASSERT_TRUE(all.timeline.ok()) << all.timeline.error().ToString();
+    ASSERT_TRUE(some.timeline.ok()) << some.timeline.error().ToString();
+    ExpectSame(*all.timeline, *some.timeline);
+    EXPECT_FALSE(HasFailure()) << "seed " << seed;
+    shorter += some.ops < all.ops / 2;
+  }
+  EXPECT_GT(shorter, 16) << "schedules whose period is found early";
+}
+
+TEST(SteadyStateTest, ManyMicrobatchesAreLittleWork) {
+  const Played all = Play(Pipeline(400, 2), false), some = Play(Pipeline(400, 2), true);
+  ASSERT_TRUE(all.timeline.ok() && some.timeline.ok());
+  ExpectSame(*all.timeline, *some.timeline);
+  EXPECT_LT(15 * some.ops, all.ops);
+}
+
+// Several iterations, a stop, jitter and slow GPUs break the repetition.
+TEST(SteadyStateTest, WhatDoesNotRepeatIsReplayedWhole) {
+  const WorkloadBuilder b = Pipeline(40, 2);
+  ReplayOptions stopped, twice, slow, jitter;
+  stopped.until = Time::Us(3000);
+  twice.iterations = 2;
+  slow.variation.slow_gpus = {{Time::Us(1000), 0, 0, 1.5}};
+  jitter.variation.jitter.compute = 0.1;
+  for (const ReplayOptions& options : {stopped, twice, slow, jitter}) {
+    const Played all = Play(b, false, options), some = Play(b, true, options);
+    ASSERT_TRUE(all.timeline.ok() && some.timeline.ok());
+    ExpectSame(*all.timeline, *some.timeline);
+    EXPECT_EQ(all.ops, some.ops);
+  }
+}
+
+TEST(SteadyStateTest, ANetworkWithoutStatesReplaysAll) {
+  const WorkloadBuilder b = Pipeline(40, 2);
+  Progress progress;
+  ReplayOptions options;
+  options.progress = &progress;
+  const Result<Timeline> timeline =
+      Replay(b.workload, b.plan, b.times, {.name = "fluid", .make = MakeFluidNetwork}, options);
+  ASSERT_TRUE(timeline.ok());
+  EXPECT_EQ(progress.Now().all_ops, Play(b, false).ops);
+}
+
+// The last stage sends one message fewer than the one before it waits for.
+TEST(SteadyStateTest, ADeadlockIsReportedAsWithoutTheSearch) {
+  WorkloadBuilder b = Pipeline(40, 1);
+  Program& last = b.workload.programs.back();
+  while (last.ops.back().kind != OpKind::kSend) last.ops.pop_back();
+  last.ops.pop_back();
+  last.dependency_begin.resize(last.ops.size() + 1);
+  last.dependency.resize(last.dependency_begin.back());
+  const Played all = Play(b, false), some = Play(b, true);
+  ASSERT_FALSE(all.timeline.ok());
+  ASSERT_FALSE(some.timeline.ok());
+  EXPECT_EQ(all.timeline.error().ToString(), some.timeline.error().ToString());
+}
+
+}  // namespace
+}  // namespace drydock
