@@ -147,14 +147,6 @@ class StageWriter {
     if (!last) return;
     if (!c_.HasFinalNorm(chunk)) gather(ParameterGather::kHead);
     for (int k = 0; k <= c_.job.model.mtp_layers; ++k) edges_.LogitsForward();
-    CheckLoss();
-  }
-
-  // The host reads whether the loss is a number (loss_func of pretrain_gpt.py). A graph of a whole
-  // pass leaves that out.
-  void CheckLoss() {
-    const bool whole = c_.job.training.host.cuda_graphs.scope == GraphScope::kFull;
-    if (c_.job.training.optimizer.check_gradients && !whole) builder_.HostReads();
   }
 
   void MtpForward(int microbatch, int chunk) {
@@ -177,9 +169,17 @@ class StageWriter {
     if (c_.layout.pipeline > 1) reduction_.OnGradient(ParameterKind::kWordEmbedding, -1);
   }
 
+  // Before backward, the host reads whether the loss is a number (loss_func of pretrain_gpt.py). A
+  // graph of a whole pass leaves that out.
+  void CheckLoss() {
+    const bool whole = c_.job.training.host.cuda_graphs.scope == GraphScope::kFull;
+    if (c_.job.training.optimizer.check_gradients && !whole) builder_.HostReads();
+  }
+
   // In backward, the logits of MTP layers precede the layers.
   void HeadBackward(int microbatch, int chunk) {
     const bool last = c_.IsLast(chunk);
+    if (last) CheckLoss();
     for (int k = 0; last && k <= c_.job.model.mtp_layers; ++k) edges_.LogitsBackward();
     if (c_.HasMtpLayers(chunk)) MtpBackward(microbatch, chunk);
     if (last) reduction_.OnGradient(ParameterKind::kHead, -1);
