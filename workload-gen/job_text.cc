@@ -25,6 +25,9 @@ std::string JobText(const TrainingJob& job) {
   const int64_t all = ParameterCount(job.model), active = ActiveParameterCount(job.model);
   std::string text = fmt::format("# {} parameters", all);
   if (active != all) text += fmt::format(", of which a token uses {}", active);
+  if (const int64_t trained = TrainedParameterCount(job.model); trained != all) {
+    text += fmt::format(", {} of them trained", trained);
+  }
   text += "\n";
   for (const Section& section : Sections()) {
     const bool applies =

@@ -18,10 +18,10 @@ import re
 import shlex
 import sys
 
-from truth_tables import (BRIDGE_MODELS, BRIDGE_TRAINING, CI_NEEDS, CI_SHARED_LAUNCH_SPEED,
-                          CI_SHARED_PROCESSORS, CLUSTERS, DGXC_MODELS, HEADS, HYBRID, LAYOUTS, MLPERF_MODELS,
-                          NEMO_1, NEMO_2, NEMO_MODELS, NEMO_TRAINING, OTHER_MODELS, OTHER_RECIPES, RECOMPUTED, SIMUMAX_ARGUMENTS,
-                          SIMUMAX_EXPERTS, SIMUMAX_MODELS)
+from truth_tables import (BRIDGE_LORA, BRIDGE_MODELS, BRIDGE_TRAINING, CI_NEEDS, CI_SHARED_LAUNCH_SPEED, CI_SHARED_PROCESSORS,
+                          CLUSTERS, DGXC_MODELS, HEADS, HYBRID, LAYOUTS, MLPERF_LORA, MLPERF_MODELS, NEMO_1, NEMO_2, NEMO_LORA,
+                          NEMO_MODELS, NEMO_TRAINING, OTHER_MODELS, OTHER_RECIPES, RECOMPUTED, SIMUMAX_ARGUMENTS, SIMUMAX_EXPERTS,
+                          SIMUMAX_MODELS)
 
 HERE = pathlib.Path(__file__).resolve().parent
 RECORDS = HERE / "training"
@@ -148,6 +148,16 @@ def set_kind(row, with_experts):
         row.need("Muon")
 
 
+def set_task(row, task, adapters):
+    """Fine-tuning trains a model on packed samples, whose lengths no table states; LoRA trains adapters alone."""
+    if task.lower().startswith("pre-training"):
+        return
+    row.assume("samples")
+    if "LoRA" in task:
+        row.set(**adapters)
+        row.assume("adapters")
+
+
 def has_experts(model):
     path = RECORDS / "models" / f"{model}.yaml"
     return path.exists() and "\n  experts:" in path.read_text()
@@ -224,8 +234,7 @@ def import_bridge(folder):
             row.set(model={"mtp_layers": 1 if given["recipe"] else 0})
         if given["fsdp"]:
             row.need("Megatron-FSDP")
-        if given["task"] != "Pre-Training":
-            row.need("LoRA" if given["task"] == "LoRA" else "fine-tuning on packed samples")
+        set_task(row, given["task"], BRIDGE_LORA)
         set_bridge_recipe(row, given["recipe"] or {})
         yield row
 
@@ -288,8 +297,7 @@ def import_nemo(folder):
         row.assume("fp8 parameters", "recipe")
         if number(given["tp"]) > 1:
             row.set(overlap={"tensor": True})
-        if given["task"] != "pre-training":
-            row.need("LoRA" if "LoRA" in given["task"] else "fine-tuning on packed samples")
+        set_task(row, given["task"], NEMO_LORA)
         yield row
 
 
@@ -316,7 +324,9 @@ def import_mlperf(folder):
         row.seconds = float(given["step_time_s_median_of_runs"])
         set_cluster(row, mlperf_gpu(given["accelerator"]), number(given["gpus"]))
         if given["benchmark"] == "llama2_70b_lora":
-            row.need("LoRA")
+            row.set(**MLPERF_LORA)
+            if number(given["tp"]) and number(given["tp"]) > 1:
+                row.set(model={"lora_all_to_all": True})
         if given["layout_consistent"] != "True":
             row.need("a layout that is stated")
             yield row
@@ -470,7 +480,7 @@ def set_other_recipe(row, given):
     if given["fsdp"] in ("On", "yes"):
         row.need("Megatron-FSDP")
     if given["task"] == "LoRA":
-        row.need("LoRA")
+        row.need("LoRA with FSDP2")
     if given["peak_mem_gib"]:
         row.memory, row.memory_of = given["peak_mem_gib"], "first"
     for pattern, settings, needs in OTHER_RECIPES:

@@ -217,7 +217,9 @@ class Tables(unittest.TestCase):
             (pathlib.Path(folder) / "nemo_performance_summary.csv").write_text(table)
             first, second = import_truth.import_nemo(pathlib.Path(folder))
         self.assertEqual((first.model, first.seconds, first.needs), ("gpt-3-5b", 2.91, []))
-        self.assertEqual(second.needs, ["LoRA"])
+        self.assertEqual(second.needs, [])
+        self.assertEqual(second.settings["model.lora_targets"], "[linear_qkv]")
+        self.assertEqual(second.assumed[-2:], ["samples", "adapters"])
         cells = next(csv.reader(io.StringIO(",".join(first.cells()))))
         self.assertIn("training.precision=fp8", cells[3])
 

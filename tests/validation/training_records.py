@@ -52,6 +52,8 @@ RULES = {
                     "reduces largest values over tensor parallelism alone", True),
     "fp8 parameters": ("gathered in bf16 where the recipe gathers them in fp8", True),
     "chunks of another release": ("those that another release of the same tables states for the model, GPU and stages", True),
+    "samples": ("each sample fills its sequence", True),
+    "adapters": ("of the rank that the framework's recipe for the model has, at the projections of queries, keys and values", True),
     "tokenizer": ("GPT-2's where the arguments name merges, BERT's where they name a vocabulary alone", False),
     "vocabulary": ("51,200: GPT-2's, padded as Megatron pads it", False),
     "dropout": ("0.1, Megatron's default", False),

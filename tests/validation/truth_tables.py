@@ -83,6 +83,12 @@ NEMO_2 = {
     "nemotron-4-340b": {"training": NATIVE_LOSS},
 }
 
+# Adapters. MLPerf's rules state rank 16, dropout 0.1 and attention's four projections; NVIDIA's configurations set LORA_A2A.
+# NeMo 24.07 (megatron_gpt_finetuning_config.yaml) and Megatron-Bridge (scripts/performance) adapt linear_qkv alone.
+MLPERF_LORA = {"model": {"lora_rank": 16, "lora_targets": ["linear_qkv", "linear_proj"], "lora_dropout": 0.1}}
+NEMO_LORA = {"model": {"lora_rank": 32, "lora_targets": ["linear_qkv"]}}
+BRIDGE_LORA = {"model": {"lora_rank": 16, "lora_targets": ["linear_qkv"]}}
+
 # What arguments of Megatron-LM wait for: a pattern of "--name" or "--name value".
 CI_NEEDS = [
     (r"--optimizer (?!adam).*", "Muon"),

@@ -23,6 +23,7 @@ class JobRules {
       CheckExperts();
     else
       RefuseExpertDegrees();
+    CheckAdapters();
     CheckRecompute();
     CheckAttention();
     CheckScales();
@@ -43,6 +44,22 @@ class JobRules {
     if (job_.parallel.expert > 1) Fail("parallel.expert", "'expert' needs model.experts");
     if (job_.parallel.expert_tensor > 1) {
       Fail("parallel.expert_tensor", "'expert_tensor' needs model.experts");
+    }
+  }
+
+  void CheckAdapters() {
+    const LoraShape& lora = job_.model.lora;
+    if (lora.any() && lora.rank % job_.parallel.tensor != 0) {
+      Fail("model.lora_rank", "lora_rank {} is not divisible by tensor {}", lora.rank,
+           job_.parallel.tensor);
+    }
+    if (lora.all_to_all && !job_.parallel.sequence_parallel) {
+      Fail("model.lora_all_to_all", "'lora_all_to_all' needs parallel.sequence_parallel");
+    }
+    const int64_t length = job_.model.attended();
+    if (length < 2 * job_.parallel.context) {
+      Fail("model.sample_length", "samples of {} tokens are too short for context {}", length,
+           job_.parallel.context);
     }
   }
 

@@ -177,30 +177,15 @@ class ChoiceKind final : public KeyKind {
   const std::function<void(int, TrainingJob*)> set_;
 };
 
-struct ModuleName {
-  const char* name;
-  bool RecomputeModules::*member;
-};
-
-constexpr ModuleName kModules[] = {
-    {"core_attn", &RecomputeModules::core_attention},
-    {"layernorm", &RecomputeModules::norms},
-    {"moe_act", &RecomputeModules::moe_activation},
-    {"mlp", &RecomputeModules::mlp},
-    {"moe", &RecomputeModules::moe},
-    {"shared_experts", &RecomputeModules::shared_experts},
-    {"mla_up_proj", &RecomputeModules::mla_up_projection},
-};
-
-std::vector<std::string> ModuleNames() {
-  std::vector<std::string> names;
-  for (const ModuleName& module : kModules) names.emplace_back(module.name);
-  return names;
-}
-
-class ModulesKind final : public KeyKind {
+// A list of names, each of which sets a flag of `Flags`.
+template <typename Flags>
+class FlagsKind final : public KeyKind {
  public:
-  explicit ModulesKind(Member<RecomputeModules> member) : member_(member) {}
+  using Names = std::vector<std::pair<const char*, bool Flags::*>>;
+
+  // `what`: "a module to recompute".
+  FlagsKind(Member<Flags> member, const char* what, Names flags)
+      : member_(member), what_(what), flags_(std::move(flags)) {}
 
   void Read(const std::string& key, bool required, const SectionInput& input,
             TrainingJob* job) const override {
@@ -209,35 +194,41 @@ class ModulesKind final : public KeyKind {
     if (list->kind != YamlNode::Kind::kList || list->items.empty()) {
       return input.reader->Fail(key, fmt::format("'{}' must be a list of names", key));
     }
-    RecomputeModules& modules = member_.of(*job);
-    modules = {};
-    for (const YamlNode& item : list->items) ReadName(item, input.diagnostics, &modules);
+    Flags& flags = member_.of(*job);
+    flags = {};
+    for (const YamlNode& item : list->items) ReadName(item, input.diagnostics, &flags);
   }
   std::string Text(const TrainingJob& job) const override {
     std::vector<std::string> names;
-    for (const ModuleName& module : kModules) {
-      if (member_.in(job).*module.member) names.emplace_back(module.name);
+    for (const auto& [name, flag] : flags_) {
+      if (member_.in(job).*flag) names.emplace_back(name);
     }
     return names.empty() ? "" : fmt::format("[{}]", Join(names));
   }
-  std::string Values() const override { return "a list of " + Join(ModuleNames()); }
+  std::string Values() const override { return "a list of " + Join(AllNames()); }
 
  private:
-  static void ReadName(const YamlNode& item, Diagnostics* diagnostics, RecomputeModules* modules) {
-    const Result<std::string> name = AsString(item);
-    if (!name.ok()) return diagnostics->Add(name.error());
-    for (const ModuleName& module : kModules) {
-      if (*name != module.name) continue;
-      modules->*module.member = true;
+  std::vector<std::string> AllNames() const {
+    std::vector<std::string> names;
+    for (const auto& [name, flag] : flags_) names.emplace_back(name);
+    return names;
+  }
+  void ReadName(const YamlNode& item, Diagnostics* diagnostics, Flags* flags) const {
+    const Result<std::string> given = AsString(item);
+    if (!given.ok()) return diagnostics->Add(given.error());
+    for (const auto& [name, flag] : flags_) {
+      if (*given != name) continue;
+      flags->*flag = true;
       return;
     }
-    const std::vector<std::string> names = ModuleNames();
-    diagnostics->Add(
-        item.ErrorHere(fmt::format("'{}' is not a module to recompute{}; valid values are {}",
-                                   *name, DidYouMean(*name, names), Join(names))));
+    const std::vector<std::string> names = AllNames();
+    diagnostics->Add(item.ErrorHere(fmt::format("'{}' is not {}{}; valid values are {}", *given,
+                                                what_, DidYouMean(*given, names), Join(names))));
   }
 
-  const Member<RecomputeModules> member_;
+  const Member<Flags> member_;
+  const char* const what_;
+  const Names flags_;
 };
 
 struct GraphScopeName {
@@ -354,7 +345,24 @@ KeyKindPtr Either(Member<bool> member, const std::string& no, const std::string&
       [member](int index, TrainingJob* job) { member.of(*job) = index == 1; });
 }
 KeyKindPtr Modules(Member<RecomputeModules> member) {
-  return std::make_shared<ModulesKind>(member);
+  using M = RecomputeModules;
+  return std::make_shared<FlagsKind<M>>(
+      member, "a module to recompute",
+      FlagsKind<M>::Names{{"core_attn", &M::core_attention},
+                          {"layernorm", &M::norms},
+                          {"moe_act", &M::moe_activation},
+                          {"mlp", &M::mlp},
+                          {"moe", &M::moe},
+                          {"shared_experts", &M::shared_experts},
+                          {"mla_up_proj", &M::mla_up_projection}});
+}
+KeyKindPtr Adapters(Member<LoraTargets> member) {
+  using T = LoraTargets;
+  return std::make_shared<FlagsKind<T>>(member, "a layer with an adapter",
+                                        FlagsKind<T>::Names{{"linear_qkv", &T::qkv},
+                                                            {"linear_proj", &T::proj},
+                                                            {"linear_fc1", &T::fc1},
+                                                            {"linear_fc2", &T::fc2}});
 }
 KeyKindPtr Graphs(Member<GraphRules> member) { return std::make_shared<GraphsKind>(member); }
 

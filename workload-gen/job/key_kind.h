@@ -80,8 +80,9 @@ requires std::is_enum_v<Enum> KeyKindPtr Choice(Member<Enum> member,
 }
 // One of two names, of which the second means true.
 KeyKindPtr Either(Member<bool> member, const std::string& no, const std::string& yes);
-// A list of `names`, each of which sets a flag.
+// Lists of names, each of which sets a flag.
 KeyKindPtr Modules(Member<RecomputeModules> member);
+KeyKindPtr Adapters(Member<LoraTargets> member);
 // A scope of CUDA graphs by its name, or the names of parts of a layer: one, or a list.
 KeyKindPtr Graphs(Member<GraphRules> member);
 

@@ -76,6 +76,9 @@ void SetModules(TrainingJob* job) {
   RecomputeRules& recompute = job->training.recompute;
   recompute.modules.core_attention = recompute.granularity == Recompute::kSelective;
 }
+void SetAdapters(TrainingJob* job) {
+  if (job->model.lora.any()) job->model.lora.targets = {true, true, true, true};
+}
 void SetHostLaunch(TrainingJob* job) {
   const bool megatron = job->training.framework == FrameworkKind::kMegatron;
   job->training.host.launch = !job->training.kernels.fused ? "eager"
@@ -242,6 +245,28 @@ std::vector<Key> ModelKeys() {
       Key("patch_features", kind::Count(MEMBER(model.embedding.patch_features), 1, kMaxDimension),
           "values per patch of an image: a linear layer and a class token replace the word "
           "embedding, `vocab` is the number of classes, `sequence` counts the class token"),
+      Key("sample_length", kind::Count(MEMBER(model.sample_length), 1, kMaxDimension),
+          "mean tokens of the samples that are packed into a sequence; attention stays inside a "
+          "sample. Samples count as equally long, a whole number of them fills the sequence")
+          .Default("`sequence`"),
+      Key("lora_rank", kind::Count(MEMBER(model.lora.rank), 1, kMaxDimension),
+          "width of low-rank adapters (LoRA). Only the adapters are trained; all other parameters "
+          "are frozen. A multiple of `tensor`; excludes `experts`, `kv_lora_rank`, `mtp_layers` "
+          "and "
+          "`patch_features`")
+          .Default("none: all parameters are trained"),
+      Key("lora_targets", kind::Adapters(MEMBER(model.lora.targets)),
+          "the linear layers that have an adapter")
+          .Needs("lora_rank")
+          .Default("all four", &SetAdapters),
+      Key("lora_dropout", kind::Fraction(MEMBER(model.lora.dropout)),
+          "probability of dropout at an adapter's input")
+          .Needs("lora_rank"),
+      Key("lora_all_to_all", kind::Flag(MEMBER(model.lora.all_to_all)),
+          "with `sequence_parallel`, adapters of `linear_proj` and `linear_fc2` exchange columns "
+          "for rows by an all-to-all (`a2a_experimental` of NeMo and Megatron-Bridge); otherwise "
+          "they gather whole rows and drop those of other ranks")
+          .Needs("lora_rank"),
       Key("dropout", kind::Fraction(MEMBER(model.dropout)),
           "probability of dropout in the embedding and the residual branches")
           .Megatron({Copied("--hidden-dropout")}),

@@ -84,11 +84,28 @@ struct EmbeddingShape {
   bool learned_positions() const { return positions == Positions::kLearned; }
 };
 
+// The linear layers that have adapters.
+struct LoraTargets {
+  bool qkv = false, proj = false, fc1 = false, fc2 = false;
+  bool operator==(const LoraTargets&) const = default;
+};
+
+// Low-rank adapters (Hu et al. 2021) beside frozen linear layers: only they are trained.
+struct LoraShape {
+  int64_t rank = 0;  // 0: all parameters are trained
+  LoraTargets targets;
+  double dropout = 0;       // of an adapter's input
+  bool all_to_all = false;  // how a row-parallel layer's adapter gets its rows
+  bool any() const { return rank > 0; }
+};
+
 struct ModelShape {
   std::string name;  // file name without suffix, unless given
   int layers = 0;
   int64_t hidden = 0;
   int64_t sequence = 0;
+  int64_t sample_length = 0;  // of samples that are packed into a sequence; 0: one fills it
+  LoraShape lora;
   EmbeddingShape embedding;
   AttentionLayerShape attention;
   MlpShape mlp;
@@ -103,6 +120,9 @@ struct ModelShape {
     return moe.experts > 0 && layer >= moe.first_dense_layers && layer % moe.every == 0;
   }
   int expert_layers() const;
+  // Samples in a sequence, and their length: attention stays inside a sample.
+  int64_t samples() const;
+  int64_t attended() const { return sequence / samples(); }
 };
 
 }  // namespace drydock

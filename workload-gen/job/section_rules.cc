@@ -129,6 +129,21 @@ void CheckLayout(YamlReader* reader, ParallelRules* parallel) {
   parallel->virtual_pipeline = chunks;
 }
 
+// Adapters are generated for dense layers with ordinary attention.
+void CheckAdapters(YamlReader* reader, const ModelShape& model) {
+  if (!model.lora.any()) return;
+  const char* excluded = model.moe.experts > 0                ? "experts"
+                         : model.attention.is_latent()        ? "kv_lora_rank"
+                         : model.mtp_layers > 0               ? "mtp_layers"
+                         : model.embedding.patch_features > 0 ? "patch_features"
+                                                              : nullptr;
+  if (excluded == nullptr) return;
+  reader->Fail("lora_rank",
+               fmt::format("adapters are not generated with '{}'; remove 'lora_rank' to train all "
+                           "parameters",
+                           excluded));
+}
+
 }  // namespace
 
 void CheckModel(YamlReader* reader, TrainingJob* job) {
@@ -148,6 +163,11 @@ void CheckModel(YamlReader* reader, TrainingJob* job) {
   CompleteWidths(reader, model);
   if (model->embedding.patch_features > 0 && model->embedding.tied) {
     reader->Fail("patch_features", "'patch_features' needs tied_embedding: false");
+  }
+  CheckAdapters(reader, *model);
+  if (model->sample_length > model->sequence) {
+    reader->Fail("sample_length", fmt::format("sample_length {} is more than sequence {}",
+                                              model->sample_length, model->sequence));
   }
   CheckSize(reader, *model);
 }

@@ -73,6 +73,7 @@ void AttentionWriter::Backward(const AttentionWork& work, int layer) {
   listener_->OnGradient(ParameterKind::kProjBias, layer);
   tensor_.RowBackward(work.proj);
   listener_->OnGradient(ParameterKind::kProjWeight, layer);
+  listener_->OnGradient(ParameterKind::kProjAdapter, layer);
   Recompute(work);
   core_.Backward(work.core);
   if (work.rotary) b.Compute(work.rotary->backward);
@@ -89,6 +90,7 @@ void AttentionWriter::Backward(const AttentionWork& work, int layer) {
     tensor_.ColumnBackward(work.qkv);
     listener_->OnGradient(ParameterKind::kQkvBias, layer);
     listener_->OnGradient(ParameterKind::kQkvWeight, layer);
+    listener_->OnGradient(ParameterKind::kQkvAdapter, layer);
   }
   b.Compute(work.norm.backward);
 }

@@ -45,6 +45,7 @@ void EdgeWriter::LookupForward() {
 }
 
 void EdgeWriter::EmbeddingBackward() {
+  if (c_.job.model.lora.any()) return;  // the table is frozen
   const EmbeddingWork& w = c_.work.embedding;
   if (w.dropout) c_.builder->Compute(w.dropout->backward);
   tensor_.Enter();

@@ -79,7 +79,9 @@ ActivationRules ActivationsOf(const TrainingJob& job, const ParallelLayout& layo
                    SizeOf(job.training.precision.type).count();
   rules.head_gradient_waits =
       job.model.embedding.tied && layout.pipeline == 1 && !kernels.gradient_accumulation_fusion;
-  rules.exchanges_heads = several && job.parallel.context_type == ContextType::kAllToAll;
+  const LoraShape& lora = job.model.lora;
+  rules.keeps_attention = (several && job.parallel.context_type == ContextType::kAllToAll) ||
+                          (lora.any() && kernels.fused && (!lora.targets.proj || lora.dropout > 0));
   rules.gathers_keys = several && job.parallel.context_type == ContextType::kAllGather;
   rules.working.loss = LossOf(kernels.cross_entropy_fusion);
   rules.working.weight_gradients = true;

@@ -40,6 +40,7 @@ class Walker {
       : w_(workload), program_(program), rules_(rules) {
     for (const Submodule& s : w_.submodules) {
       names_.push_back(numbers_.emplace(s.name, static_cast<int>(numbers_.size())).first->second);
+      if (s.pass == Pass::kBackwardWeight) trained_.insert(names_.back());
     }
   }
 
@@ -180,6 +181,11 @@ class Walker {
     return input.has_value() && input == GemmInput(*before);
   }
 
+  // A product whose weight has no gradient saves no input.
+  bool IsFrozen(const Submodule& s, int name) const {
+    return s.Is<submodule::Linear>() && trained_.count(name) == 0;
+  }
+
   // Of the steps of attention, the first saves what all of them read. Where keys are gathered, each
   // of two steps saves its queries, and the first the rank's keys.
   void ShareAttention(const submodule::Attention& s, const Submodule* before,
@@ -193,7 +199,7 @@ class Walker {
       saved->inputs = Bytes();
       if (s.fused) saved->internal = Bytes();
     }
-    if (rules_.exchanges_heads) saved->internal += saved->outputs;
+    if (rules_.keeps_attention && first) saved->internal += saved->outputs;
   }
 
   SavedTensors SavedIn(const Run& run, const Submodule* before) const {
@@ -204,7 +210,7 @@ class Walker {
     } else if (s.name == "moe.activation" && !s.As<submodule::Activation>()->gated) {
       // The results are weighted by the experts' probabilities, outside of a fused kernel.
       saved.internal += saved.outputs;
-    } else if (SharesInput(s, before)) {
+    } else if (IsFrozen(s, NameOf(run.submodule)) || SharesInput(s, before)) {
       saved.inputs = Bytes();
     } else if (run.gathered && rules_.saves_split_rows) {
       saved.inputs = Bytes(saved.inputs.count() / rules_.tensor);
@@ -299,6 +305,7 @@ class Walker {
   ActivationMemory result_;
   std::unordered_map<std::string, int> numbers_;
   std::vector<int> names_;  // by submodule
+  std::set<int> trained_;   // names of products whose weights have gradients
   std::map<Part, std::set<uint32_t>> repeated_;
   std::set<Part> saved_at_;
   std::map<Part, size_t> ends_;

@@ -23,9 +23,10 @@ struct ActivationRules {
   // If true, head and word embedding are one weight on one rank, and the head's part of its
   // gradient waits for the embedding's part.
   bool head_gradient_waits = false;
-  // If true, context parallelism exchanges heads for rows: attention saves its result before the
-  // exchange too. If true for gathers_keys, it gathers the keys that it does not save.
-  bool exchanges_heads = false;
+  // If true, attention saves its result apart from the input of the next product: context
+  // parallelism exchanges heads for rows in between, or that product saves no input or another.
+  bool keeps_attention = false;
+  // If true, attention gathers keys that it does not save.
   bool gathers_keys = false;
   WorkingRules working;
 };

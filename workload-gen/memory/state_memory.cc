@@ -70,10 +70,13 @@ class States {
   // Transformer Engine keeps one for each shape of weights (get_dummy_wgrad). In fp8, it keeps each
   // weight in fp8 through a step's micro-batches; before Blackwell, the transpose too.
   void AddParameter(const Parameter& parameter) {
+    const int64_t type = SizeOf(training_.precision.type).count();
+    if (parameter.frozen) states_.parameters += parameter.elements * type;
     const int shape = ShapeOf(parameter.kind);
     if (shape == 0) return;
-    if (fuses() && shapes_.emplace(shape, parameter.elements).second) {
-      states_.libraries += parameter.elements * SizeOf(training_.precision.type).count();
+    const bool trained = fuses() && !parameter.frozen;
+    if (trained && shapes_.emplace(shape, parameter.elements).second) {
+      states_.libraries += parameter.elements * type;
     }
     if (training_.precision.fp8 && training_.kernels.fused) {
       states_.fp8_weights += parameter.elements * (gpu_.compute_capability < 100 ? 2 : 1);
@@ -102,7 +105,8 @@ class States {
     const int64_t type = SizeOf(training_.precision.type).count(), hidden = job_.model.hidden;
     const int64_t rows = training_.batch.micro * job_.model.sequence / layout_.context;
     int64_t bytes = layout_.sequence_parallel ? rows * hidden * type : 0;
-    if (fuses()) bytes += layout_.padded_vocab / layout_.tensor * hidden * type;
+    if (fuses() && !job_.model.lora.any())
+      bytes += layout_.padded_vocab / layout_.tensor * hidden * type;
     return bytes;
   }
 

@@ -1,6 +1,7 @@
 #include "workload-gen/program/tensor_parallel.h"
 
 #include "workload-gen/program/ring_shift.h"
+#include "workload-gen/work/adapter_work.h"
 
 namespace drydock {
 
@@ -117,24 +118,101 @@ void TensorParallel::SendBetween(const PartWork& parts, uint32_t sum) {
 void TensorParallel::ColumnForward(const LinearWork& linear) {
   if (linear.forward_parts.count > 0) {
     ComputeIfAny(linear.input_cast);
-    return GatherBetween(linear.forward_parts, linear.gathered);
+    GatherBetween(linear.forward_parts, linear.gathered);
+  } else {
+    EnterInput(linear, c_.job.model.hidden);
+    c_.builder->Compute(linear.forward);
   }
-  EnterInput(linear, c_.job.model.hidden);
-  c_.builder->Compute(linear.forward);
+  if (linear.adapter) ColumnAdapterForward(linear);
 }
 
 void TensorParallel::RowForward(const LinearWork& linear) {
   const PartWork& parts = linear.forward_parts;
   if (parts.count == 0) {
     c_.builder->Compute(linear.forward);
-    return Leave();
+    Leave();
+  } else {
+    ComputeIfAny(linear.input_cast);
+    if (linear.sum)
+      SendBetween(parts, *linear.sum);
+    else
+      ScatterBetween(parts);
   }
-  ComputeIfAny(linear.input_cast);
-  if (linear.sum) return SendBetween(parts, *linear.sum);
-  ScatterBetween(parts);
+  if (linear.adapter) RowAdapterForward(*linear.adapter);
+}
+
+void TensorParallel::Across(CollectiveType type, int64_t width) {
+  if (c_.layout.tensor > 1) c_.builder->Wait(Start(type, width));
+}
+
+void TensorParallel::ExchangeRows() {
+  CommCall call;
+  call.collective = CollectiveType::kAllToAll;
+  call.type = c_.job.training.precision.type;
+  call.count = c_.work.rows * c_.job.model.hidden / c_.layout.tensor;
+  call.group_size = c_.layout.tensor;
+  c_.builder->Wait(c_.builder->StartCollective(kTensorRole, kTensorStream, call));
+}
+
+// Transformer Engine hands on the gathered rows of its norm, except where userbuffers gathered
+// them.
+void TensorParallel::ColumnAdapterForward(const LinearWork& linear) {
+  const AdapterWork& adapter = *linear.adapter;
+  if (linear.userbuffers) Enter();
+  if (adapter.dropout) c_.builder->Compute(adapter.dropout->forward);
+  c_.builder->Compute(adapter.in.forward);
+  Across(CollectiveType::kAllGather, c_.job.model.lora.rank);
+  c_.builder->Compute(adapter.out.forward);
+  c_.builder->Compute(adapter.scale.forward);
+  c_.builder->Compute(adapter.sum.forward);
+}
+
+void TensorParallel::RowAdapterForward(const AdapterWork& adapter) {
+  if (adapter.dropout) c_.builder->Compute(adapter.dropout->forward);
+  c_.builder->Compute(adapter.in.forward);
+  Across(CollectiveType::kAllReduce, c_.job.model.lora.rank);
+  c_.builder->Compute(adapter.out.forward);
+  if (c_.job.model.lora.all_to_all)
+    ExchangeRows();
+  else
+    Across(CollectiveType::kAllGather, c_.job.model.hidden);
+  c_.builder->Compute(adapter.scale.forward);
+  c_.builder->Compute(adapter.sum.forward);
+}
+
+// The gradient between the two products is summed over the ranks, which split the second.
+void TensorParallel::AdapterBackward(const AdapterWork& adapter) {
+  c_.builder->Compute(adapter.out.activation_gradient);
+  ProgramBuilder::OpId sum = ProgramBuilder::kNothing;
+  if (c_.layout.tensor > 1) sum = Start(CollectiveType::kAllReduce, c_.job.model.lora.rank);
+  WeightGradient(adapter.out, ProgramBuilder::kNothing);
+  c_.builder->Wait(sum);
+  c_.builder->Compute(adapter.in.activation_gradient);
+  WeightGradient(adapter.in, ProgramBuilder::kNothing);
+  if (adapter.dropout) c_.builder->Compute(adapter.dropout->backward);
+}
+
+void TensorParallel::ColumnAdapterBackward(const LinearWork& linear) {
+  const AdapterWork& adapter = *linear.adapter;
+  c_.builder->Compute(adapter.scale.backward);
+  AdapterBackward(adapter);
+  if (!c_.layout.sequence_parallel)
+    Across(CollectiveType::kAllReduce, adapter.width);
+  else if (linear.userbuffers)
+    ReduceScatter(adapter.width);
+}
+
+void TensorParallel::RowAdapterBackward(const AdapterWork& adapter) {
+  c_.builder->Compute(adapter.scale.backward);
+  if (c_.job.model.lora.all_to_all)
+    ExchangeRows();
+  else
+    Enter();
+  AdapterBackward(adapter);
 }
 
 void TensorParallel::WeightGradient(const LinearWork& linear, ProgramBuilder::OpId after) {
+  if (linear.frozen) return c_.builder->Wait(after);
   if (c_.weights != nullptr && c_.weights->Take(linear.weight_gradient, after)) {
     if (linear.accumulate) c_.weights->Take(*linear.accumulate, ProgramBuilder::kNothing);
     return;
@@ -153,23 +231,37 @@ void TensorParallel::ColumnBackward(const LinearWork& linear, int64_t width) {
   const OverlapRules& overlap = c_.job.overlap;
   const DataType data = c_.job.training.precision.type;
   const bool bulk_in = linear.userbuffers && overlap.tensor_bulk_dgrad;
-  const bool bulk_out = linear.userbuffers && overlap.tensor_bulk_wgrad;
+  const bool bulk_out = linear.userbuffers && overlap.tensor_bulk_wgrad && !linear.frozen;
   const CollectiveType out = split ? CollectiveType::kReduceScatter : CollectiveType::kAllReduce;
   ProgramBuilder::OpId gather = ProgramBuilder::kNothing;
-  if (split) gather = Start(CollectiveType::kAllGather, width, linear.gathered, bulk_in);
+  if (linear.adapter) ColumnAdapterBackward(linear);
+  // Only the gradient of the weight reads the input.
+  if (split && !linear.frozen) {
+    gather = Start(CollectiveType::kAllGather, width, linear.gathered, bulk_in);
+  }
   if (!overlap.tensor_backward && !bulk_in) c_.builder->Wait(gather);
   c_.builder->Compute(linear.activation_gradient);
+  const bool joins = linear.adapter && !(split && linear.userbuffers);
+  if (joins) c_.builder->Compute(linear.adapter->sum.backward);
   if (!overlap.tensor_backward && !bulk_out) {
     WeightGradient(linear, gather);
     c_.builder->Wait(Start(out, width));
+    if (linear.adapter && !joins) c_.builder->Compute(linear.adapter->split);
     return;
   }
   const ProgramBuilder::OpId sum = Start(out, width, data, bulk_out);
   WeightGradient(linear, gather);
   c_.builder->Wait(sum);
+  if (linear.adapter && !joins) c_.builder->Compute(linear.adapter->split);
 }
 
 void TensorParallel::RowBackward(const LinearWork& linear) {
+  if (linear.adapter) RowAdapterBackward(*linear.adapter);
+  RowBaseBackward(linear);
+  if (linear.adapter) c_.builder->Compute(linear.adapter->sum.backward);
+}
+
+void TensorParallel::RowBaseBackward(const LinearWork& linear) {
   ComputeIfAny(linear.gradient_cast);
   if (linear.gradient_parts.count > 0) {
     GatherBetween(linear.gradient_parts, linear.gathered);

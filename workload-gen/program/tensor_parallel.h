@@ -59,6 +59,18 @@ class TensorParallel {
   // last.
   void SendBetween(const PartWork& parts, uint32_t sum);
   void WeightGradient(const LinearWork& linear, ProgramBuilder::OpId after);
+  // The adapter of a column-parallel or a row-parallel layer, from the layer's input up to the sum
+  // with its output, and from the gradient of that output to the gradient of the input.
+  void ColumnAdapterForward(const LinearWork& linear);
+  void ColumnAdapterBackward(const LinearWork& linear);
+  void RowAdapterForward(const AdapterWork& adapter);
+  void RowAdapterBackward(const AdapterWork& adapter);
+  void RowBaseBackward(const LinearWork& linear);
+  void AdapterBackward(const AdapterWork& adapter);
+  // Columns of all rows become whole rows of this rank, and the reverse.
+  void ExchangeRows();
+  // A collective of all rows; nothing without tensor parallelism.
+  void Across(CollectiveType type, int64_t width);
 
   const WriterContext& c_;
 };

@@ -99,6 +99,8 @@ constexpr Feature kNotGenerated[] = {
      [](const TrainingJob& j) { return j.model.embedding.patch_features > 0; }},
     {"training.recompute_modules", "a choice of modules to recompute",
      [](const TrainingJob& j) { return j.places.count("training.recompute_modules") > 0; }},
+    {"model.lora_rank", "a low-rank adapter",
+     [](const TrainingJob& j) { return j.model.lora.any(); }},
     {"training.recompute_method", "recomputation of several layers together or of some layers only",
      [](const TrainingJob& j) {
        return j.training.recompute.method != RecomputeMethod::kUniform ||

@@ -54,7 +54,8 @@ class Filler {
 std::vector<Bucket> MakeBuckets(const std::vector<Parameter>& parameters, const BucketRule& rule) {
   Filler filler(rule);
   for (size_t i = parameters.size(); i-- > 0;) {
-    if (parameters[i].expert == rule.expert) filler.Add(i, parameters[i]);
+    if (parameters[i].expert != rule.expert || parameters[i].frozen) continue;
+    filler.Add(i, parameters[i]);
   }
   return filler.Take();
 }

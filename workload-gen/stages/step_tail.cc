@@ -8,6 +8,7 @@ StepTail::StepTail(const WriterContext& context, const std::vector<ChunkBuckets>
     : c_(context) {
   for (const ChunkBuckets& chunk : chunks) {
     for (const Parameter& parameter : chunk.parameters) {
+      if (parameter.frozen) continue;
       if (parameter.sequence_parallel) replicated_ += parameter.elements;
       if (!c_.job.training.optimizer.distributed) owned_ += parameter.elements;
     }
@@ -99,6 +100,7 @@ void StepTail::ReduceReplicated() {
 }
 
 void StepTail::ReduceSharedEmbedding() {
+  if (c_.job.model.lora.any()) return;
   const std::vector<int> holders = EmbeddingStages(c_.layout, GroupNeedsOf(c_.job));
   if (std::find(holders.begin(), holders.end(), c_.stage) == holders.end()) return;
   AllReduce(kEmbeddingRole, kEmbeddingStream, c_.job.training.precision.gradients, ReduceOp::kSum,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "workload-gen/work/adapter_work.h"
+
 namespace drydock {
 namespace {
 
@@ -12,7 +14,7 @@ class AttentionMaker {
         m_(maker->model()),
         layout_(maker->layout()),
         tensor_(maker->layout().tensor),
-        windowed_(windowed && m_.attention.window < m_.sequence) {}
+        windowed_(windowed && m_.attention.window < m_.attended()) {}
 
   AttentionWork Make() {
     work_.norm = maker_.Norm("attention.norm", maker_.local_rows(), m_.hidden);
@@ -26,6 +28,11 @@ class AttentionMaker {
                                             maker_.job().overlap.scatter_proj);
     if (m_.post_norms) {
       work_.post_norm = maker_.Norm("attention.post-norm", maker_.local_rows(), m_.hidden);
+    }
+    if (m_.lora.targets.proj) {
+      work_.proj.adapter = MakeAdapter(
+          &maker_, "attention.proj",
+          {LinearSplit::kRows, maker_.rows(), m_.hidden, m_.attention.value_width() / tensor_});
     }
     work_.residual = maker_.Residual("attention.residual");
     return work_;
@@ -42,8 +49,14 @@ class AttentionMaker {
 
   void MakeStandard() {
     const int64_t width = m_.attention.query_width() + 2 * m_.attention.kv_width();
-    work_.qkv = maker_.OverlappedColumnLinear("attention.qkv", maker_.rows(), width / tensor_,
-                                              m_.hidden, m_.attention.qkv_bias, InputFrom::kNorm);
+    work_.qkv = maker_.OverlappedColumnLinear(
+        "attention.qkv", maker_.rows(), width / tensor_, m_.hidden, m_.attention.qkv_bias,
+        m_.lora.targets.qkv ? InputFrom::kNormForAdapter : InputFrom::kNorm);
+    if (m_.lora.targets.qkv) {
+      work_.qkv.adapter =
+          MakeAdapter(&maker_, "attention.qkv",
+                      {LinearSplit::kColumns, maker_.rows(), width / tensor_, m_.hidden});
+    }
     if (m_.attention.kv_heads < tensor_) work_.gathered_width = width;
     if (m_.attention.qk_norm) {
       work_.q_norm = maker_.Norm("attention.q-norm", maker_.rows() * m_.attention.heads / tensor_,
@@ -89,8 +102,8 @@ class AttentionMaker {
 
   submodule::Attention Core() const {
     submodule::Attention s;
-    s.batch = maker_.job().training.batch.micro;
-    s.sequence = m_.sequence;
+    s.batch = maker_.job().training.batch.micro * m_.samples();
+    s.sequence = m_.attended();
     s.heads = m_.attention.heads / tensor_;
     s.kv_heads = KeyHeads();
     s.head_dim = m_.attention.head_dim;
@@ -105,7 +118,7 @@ class AttentionMaker {
   // Replaces the causal mask by the mean number of keys that a query sees in the window.
   void LimitToWindow(submodule::Attention* s) const {
     const double window = static_cast<double>(m_.attention.window),
-                 length = static_cast<double>(m_.sequence);
+                 length = static_cast<double>(m_.attended());
     const double seen = m_.attention.causal ? window - window * window / (2 * length) : window;
     s->causal = false;
     s->kv_sequence = std::max(int64_t{1}, static_cast<int64_t>(seen + 0.5));
@@ -132,10 +145,11 @@ class AttentionMaker {
         s->kv_heads /= context;
         return;
       case ContextType::kAllGather:
-        s->sequence = m_.sequence / (2 * context);
+        s->sequence = m_.attended() / (2 * context);
         // Chunks r and 2 CP - 1 - r see r + 1 and 2 CP - r chunks of keys: 2 CP + 1 in all.
         if (!windowed_) {
-          s->kv_sequence = m_.attention.causal ? (2 * context + 1) * s->sequence / 2 : m_.sequence;
+          s->kv_sequence =
+              m_.attention.causal ? (2 * context + 1) * s->sequence / 2 : m_.attended();
         }
         return;
       case ContextType::kP2p:
@@ -146,7 +160,7 @@ class AttentionMaker {
   // With a causal mask, each later step computes half of the scores of a rank's queries and another
   // rank's keys.
   void MakeRing(submodule::Attention* s) {
-    s->sequence = m_.sequence / layout_.context;
+    s->sequence = m_.attended() / layout_.context;
     submodule::Attention other = *s;
     other.causal = false;
     if (m_.attention.causal) other.kv_sequence = s->sequence / 2;

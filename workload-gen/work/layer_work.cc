@@ -52,7 +52,8 @@ class WorkMaker {
     if (experts)
       layer.experts = MakeExperts(&maker_, load_, gpus_, tables_);
     else
-      layer.mlp = MakeMlp(&maker_, "mlp", m_.mlp.ffn, InputFrom::kNorm);
+      layer.mlp = MakeMlp(&maker_, "mlp", m_.mlp.ffn,
+                          m_.lora.targets.fc1 ? InputFrom::kNormForAdapter : InputFrom::kNorm);
     if (m_.post_norms) {
       layer.post_norm2 = maker_.Norm("mlp.post-norm", maker_.local_rows(), m_.hidden);
     }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "workload-gen/work/adapter_work.h"
+
 namespace drydock {
 namespace {
 
@@ -134,6 +136,12 @@ MlpWork MakeMlp(SubmoduleMaker* maker, const std::string& prefix, int64_t ffn, I
   mlp.fc2 = beside ? maker->Linear(fc2, rows, m.hidden, width, false)
                    : maker->OverlappedRowLinear(fc2, rows, m.hidden, width,
                                                 maker->job().overlap.scatter_fc2);
+  if (m.lora.targets.fc1) {
+    mlp.fc1.adapter = MakeAdapter(maker, fc1, {LinearSplit::kColumns, rows, inner, m.hidden});
+  }
+  if (m.lora.targets.fc2) {
+    mlp.fc2.adapter = MakeAdapter(maker, fc2, {LinearSplit::kRows, rows, m.hidden, width});
+  }
   return mlp;
 }
 

@@ -75,6 +75,19 @@ int64_t EmbeddingParameters(const ModelShape& m) {
   return count + m.embedding.vocab * m.hidden + m.embedding.vocab;
 }
 
+// The two matrices of a linear layer's adapter are as wide as its input and its output.
+int64_t AdapterWeights(const ModelShape& m) {
+  const LoraTargets& targets = m.lora.targets;
+  const int64_t fc1 = GateFactor(m) * m.mlp.ffn;
+  const int64_t qkv = m.attention.query_width() + 2 * m.attention.kv_width();
+  int64_t widths = 0;
+  if (targets.qkv) widths += m.hidden + qkv;
+  if (targets.proj) widths += m.attention.query_width() + m.hidden;
+  if (targets.fc1) widths += m.hidden + fc1;
+  if (targets.fc2) widths += m.mlp.ffn + m.hidden;
+  return m.lora.rank * widths;
+}
+
 int64_t CountParameters(const ModelShape& m, int64_t routed) {
   const int64_t expert_layers = m.expert_layers();
   int64_t count = expert_layers * LayerParameters(m, true, routed);
@@ -82,14 +95,15 @@ int64_t CountParameters(const ModelShape& m, int64_t routed) {
   // An MTP layer joins two normalized inputs of width hidden and has a final norm of its own.
   const int64_t join = 2 * m.hidden * m.hidden + 3 * NormElements(m, m.hidden);
   count += m.mtp_layers * (join + LayerParameters(m, m.HasExperts(m.layers - 1), routed));
+  count += m.layers * AdapterWeights(m);
   return count + NormElements(m, m.hidden) + EmbeddingParameters(m);
 }
 
 // The mean number of keys that a query sees, over the sequence.
 double KeysSeen(const ModelShape& m, int layer, bool causal_halved) {
-  const auto sequence = static_cast<double>(m.sequence);
+  const auto sequence = static_cast<double>(m.attended());
   const double most = m.attention.HasWindow(layer)
-                          ? static_cast<double>(std::min(m.attention.window, m.sequence))
+                          ? static_cast<double>(std::min(m.attention.window, m.attended()))
                           : sequence;
   // Of the first `most` queries, the i-th sees i keys; the rest see `most`.
   return m.attention.causal && causal_halved ? most - most * most / (2 * sequence) : most;
@@ -133,10 +147,26 @@ double EndGemms(const ModelShape& m) {
          head / static_cast<double>(m.sequence);
 }
 
+// What adapters add to three passes of all GEMMs (`once` each, in multiply-adds per token): their
+// own three, less the weight gradients of frozen layers. Attention's core has no weights.
+double AdapterPasses(const TrainingJob& job, double once) {
+  const ModelShape& m = job.model;
+  if (!m.lora.any()) return 0;
+  double weights = once;
+  for (int layer = 0; layer < m.layers; ++layer) {
+    weights -= GemmsOfLayer(m, layer, job.training.causal_flops_halved).core;
+  }
+  return 3 * static_cast<double>(m.layers * AdapterWeights(m)) - weights;
+}
+
 }  // namespace
 
 int64_t ParameterCount(const ModelShape& model) {
   return CountParameters(model, model.moe.experts);
+}
+
+int64_t TrainedParameterCount(const ModelShape& model) {
+  return model.lora.any() ? model.layers * AdapterWeights(model) : ParameterCount(model);
 }
 
 int64_t ActiveParameterCount(const ModelShape& model) {
@@ -174,7 +204,8 @@ IterationFlops FlopsOfIteration(const TrainingJob& job) {
     again += whole ? gemms.sum() : Recomputed(gemms, job.training.recompute.modules);
   }
   const auto tokens = static_cast<double>(job.training.batch.global * m.sequence);
-  return {3 * 2 * tokens * once, 2 * tokens * (3 * once + again)};
+  const double passes = 3 * once + AdapterPasses(job, once);
+  return {2 * tokens * passes, 2 * tokens * (passes + again)};
 }
 
 }  // namespace drydock

@@ -12,6 +12,8 @@ namespace drydock {
 // Returns the parameters of the whole model with an unpadded vocabulary. MTP layers count; they
 // share embedding and head.
 int64_t ParameterCount(const ModelShape& model);
+// Returns the parameters that are trained: those of adapters alone, if there are adapters.
+int64_t TrainedParameterCount(const ModelShape& model);
 // Returns the parameters that one token uses: of the routed experts, experts_per_token count.
 int64_t ActiveParameterCount(const ModelShape& model);
 

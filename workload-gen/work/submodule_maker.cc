@@ -44,6 +44,7 @@ LinearWork SubmoduleMaker::Gemms(const std::string& name, DataType type, Kind li
       return Add({.name = name, .pass = pass, .type = type, .work = linear});
   };
   LinearWork work;
+  work.frozen = model().lora.any();
   work.gathered = job_.training.precision.type;
   work.forward = add(Pass::kForward);
   work.activation_gradient = add(Pass::kBackwardActivation);
@@ -93,12 +94,14 @@ PartWork SubmoduleMaker::RowParts(const std::string& name, submodule::Linear lin
 LinearWork SubmoduleMaker::ColumnLinear(const std::string& name, int64_t rows, int64_t n, int64_t k,
                                         bool bias, InputFrom from) {
   submodule::Linear gemm = LinearOf(rows, n, k, bias);
-  const bool split = engine_fp8() && layout_.sequence_parallel;
+  // Userbuffers gather fp8 also where an adapter gathers 16 bits for itself.
+  const bool adapted = from == InputFrom::kNormForAdapter && !overlaps();
+  const bool split = engine_fp8() && layout_.sequence_parallel && !adapted;
   gemm.fp8_input = split || (engine_fp8() && from == InputFrom::kNorm);
   LinearWork linear = Gemms(name, linear_type(), gemm);
   if (!split) return linear;
   linear.gathered = DataType::kFp8;
-  if (from == InputFrom::kElsewhere) {
+  if (from != InputFrom::kNorm) {
     linear.input_cast = Quantise(name + ".cast", rows / layout_.tensor, k,
                                  /*without_transpose=*/true, Pass::kForward);
   }
@@ -154,6 +157,13 @@ LinearWork SubmoduleMaker::OverlappedRowLinear(const std::string& name, int64_t 
   if (overlaps() && job_.overlap.tensor_gather) {
     linear.gradient_parts = RowParts(name, part, Pass::kBackwardActivation);
   }
+  return linear;
+}
+
+LinearWork SubmoduleMaker::TrainedLinear(const std::string& name, int64_t rows, int64_t n,
+                                         int64_t k) {
+  LinearWork linear = HeadLinear(name, rows, n, k);
+  linear.frozen = false;
   return linear;
 }
 

@@ -3,6 +3,7 @@
 #ifndef DRYDOCK_WORKLOAD_GEN_WORK_SUBMODULE_MAKER_H_
 #define DRYDOCK_WORKLOAD_GEN_WORK_SUBMODULE_MAKER_H_
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -19,6 +20,8 @@ struct PartWork {
 };
 
 // The three GEMMs of a linear layer.
+struct AdapterWork;
+
 struct LinearWork {
   uint32_t forward = 0;
   uint32_t activation_gradient = 0;
@@ -34,11 +37,14 @@ struct LinearWork {
   PartWork forward_parts, gradient_parts;
   std::optional<uint32_t> sum;  // of the parts that other ranks sent (ScatterForm::kRing)
   bool userbuffers = false;     // Transformer Engine communicates without NCCL
+  bool frozen = false;          // the weight has no gradient
+  std::shared_ptr<const AdapterWork> adapter;  // adapter_work.h
 };
 
 // The source of a column-parallel layer's input: a norm that Transformer Engine fuses with the
-// layer, and that writes fp8, or another submodule.
-enum class InputFrom : uint8_t { kNorm, kElsewhere };
+// layer, and that writes fp8; the same norm where an adapter reads its result too, which it then
+// writes, and sequence parallelism gathers, in 16 bits; or another submodule.
+enum class InputFrom : uint8_t { kNorm, kNormForAdapter, kElsewhere };
 
 struct ForwardBackwardWork {
   uint32_t forward = 0;
@@ -69,6 +75,8 @@ class SubmoduleMaker {
                                     bool bias, InputFrom from);
   LinearWork OverlappedRowLinear(const std::string& name, int64_t rows, int64_t n, int64_t k,
                                  ScatterForm form);
+  // A linear layer outside of Transformer Engine, whose weight is trained also beside adapters.
+  LinearWork TrainedLinear(const std::string& name, int64_t rows, int64_t n, int64_t k);
   LinearWork HeadLinear(const std::string& name, int64_t rows, int64_t n, int64_t k);
   // `experts` GEMMs that share the rows.
   LinearWork GroupedLinear(const std::string& name, int64_t rows, int64_t n, int64_t k,

@@ -73,7 +73,7 @@ class ChunkList {
 
  private:
   void Add(ParameterKind kind, int layer, int64_t elements) {
-    list_.push_back({kind, layer, elements, false, false, false});
+    list_.push_back({kind, layer, elements, false, false, false, m_.lora.any()});
   }
   void AddSplit(ParameterKind kind, int64_t elements) {
     Add(kind, layer_, elements / layout_.tensor);
@@ -90,12 +90,24 @@ class ChunkList {
     AddReplicated(kind, m_.rms_norm ? width : 2 * width);
   }
 
+  // The matrices of an adapter of a layer with n outputs and k inputs.
+  void Adapter(ParameterKind kind, bool target, int64_t n, int64_t k) {
+    if (!target) return;
+    for (const int64_t width : {k, n}) {
+      AddSplit(kind, m_.lora.rank * width);
+      list_.back().frozen = false;
+    }
+  }
+
   void StandardAttention() {
     AddSplit(ParameterKind::kProjWeight, m_.hidden * m_.attention.query_width());
     if (m_.bias) AddReplicated(ParameterKind::kProjBias, m_.hidden);
+    Adapter(ParameterKind::kProjAdapter, m_.lora.targets.proj, m_.hidden,
+            m_.attention.query_width());
     Norm(ParameterKind::kNorm1Weight, ParameterKind::kNorm1Bias);
     AddSplit(ParameterKind::kQkvWeight, m_.hidden * QkvWidth(m_));
     if (m_.attention.qkv_bias) AddSplit(ParameterKind::kQkvBias, QkvWidth(m_));
+    Adapter(ParameterKind::kQkvAdapter, m_.lora.targets.qkv, QkvWidth(m_), m_.hidden);
     if (!m_.attention.qk_norm) return;
     PlainNorm(ParameterKind::kQNorm, m_.attention.head_dim);
     PlainNorm(ParameterKind::kKNorm, m_.attention.head_dim);
@@ -123,8 +135,10 @@ class ChunkList {
     Norm(ParameterKind::kNorm2Weight, ParameterKind::kNorm2Bias);
     AddSplit(ParameterKind::kFc1Weight, m_.hidden * fc1_width);
     if (m_.bias) AddSplit(ParameterKind::kFc1Bias, fc1_width);
+    Adapter(ParameterKind::kFc1Adapter, m_.lora.targets.fc1, fc1_width, m_.hidden);
     AddSplit(ParameterKind::kFc2Weight, m_.hidden * m_.mlp.ffn);
     if (m_.bias) AddReplicated(ParameterKind::kFc2Bias, m_.hidden);
+    Adapter(ParameterKind::kFc2Adapter, m_.lora.targets.fc2, m_.hidden, m_.mlp.ffn);
   }
 
   void AddExperts(ParameterKind kind, int64_t elements) {

@@ -42,6 +42,10 @@ enum class ParameterKind : uint8_t {
   kSharedFc1Weight,
   kSharedFc2Weight,
   kPostNorm2,
+  kProjAdapter,  // of each adapter, both matrices
+  kQkvAdapter,
+  kFc1Adapter,
+  kFc2Adapter,
   kMtpTokenNorm,  // of an MTP layer
   kMtpHiddenNorm,
   kMtpJoin,
@@ -58,6 +62,7 @@ struct Parameter {
   bool tied = false;               // the word embedding that two stages share
   bool sequence_parallel = false;  // replicated over tp, with a gradient of this rank's rows only
   bool expert = false;             // shared by the ranks of edp, not of dp
+  bool frozen = false;             // without gradient: the model has adapters
 };
 
 // The parameters of one chunk of a stage, in registration order.
