@@ -1,5 +1,5 @@
-// Tests the shortcut "only the last arrival matters" (known_times.h) with arrivals that are chosen
-// to refute it.
+// Which groups share entries, and the shortcut "only the last arrival matters" (known_times.h) with
+// arrivals that are chosen to refute it.
 #include "exec-engine/index/known_times.h"
 
 #include <gtest/gtest.h>
@@ -8,8 +8,10 @@
 #include <cmath>
 #include <random>
 
+#include "exec-engine/index/replay_index.h"
 #include "exec-engine/replay/replay.h"
 #include "exec-engine/testing/replay_testing.h"
+#include "exec-engine/transfer/local_plan.h"
 
 namespace drydock {
 namespace {
@@ -107,6 +109,42 @@ TEST(KnownTimesTest, TheShortcutHoldsForArrivalsChosenToRefuteIt) {
     }
   }
   EXPECT_GT(taken, 40) << "plans for which the shortcut is taken";
+}
+
+// The ways of the pairs (0, 1) and (2, 3) of a host of four GPUs.
+std::vector<std::vector<int64_t>> WaysOfPairs(const Topology& topology) {
+  WorkloadBuilder b(topology);
+  const int stream = b.Stream("compute");
+  const int tp = b.Role("tp", Dimension::kTensor, {{0, 1}, {2, 3}});
+  for (int rank = 0; rank < 4; ++rank) {
+    b.Collective(rank, stream, tp, CollectiveType::kAllReduce, 1 << 20);
+  }
+  b.PlanAll();
+  const Result<ReplayIndex> index = ReplayIndex::Create(b.workload, b.plan, b.times);
+  EXPECT_TRUE(index.ok());
+  const Plan* plan = index->PlanFor(0, 0);
+  EXPECT_EQ(plan, index->PlanFor(0, 1)) << "equal plans are one object";
+  const PortMap ports(topology.host_kinds[0], topology.gpus[0]);
+  std::vector<std::vector<int64_t>> out;
+  for (const std::vector<int>& gpus : {std::vector<int>{0, 1}, std::vector<int>{2, 3}}) {
+    const std::vector<int> hosts = {0, 0};
+    out.push_back(WaysOf(MakeLocalPlan(*plan, topology.gpus[0], ports, 0, 0, hosts, gpus), ports));
+  }
+  return out;
+}
+
+TEST(KnownTimesTest, GroupsOnOtherGpusHaveTheSameWays) {
+  const auto ways = WaysOfPairs(SmallCluster(1, 4));
+  EXPECT_EQ(ways[0], ways[1]);
+}
+
+TEST(KnownTimesTest, GroupsOverOtherRatesHaveOtherWays) {
+  Topology mesh = SmallCluster(1, 4);
+  ScaleUp& links = mesh.host_kinds[0].scale_up;
+  links.kind = ScaleUpKind::kNvLinkMesh;
+  links.mesh = {{0, 1, 1}, {2, 3, 2}};
+  const auto ways = WaysOfPairs(mesh);
+  EXPECT_NE(ways[0], ways[1]);
 }
 
 }  // namespace
