@@ -88,15 +88,14 @@ class ModelMaker {
     return maker_.Add(s);
   }
 
-  // With scales of tensors, the product takes transposed copies of both operands, of a shared input
-  // once. Casts along columns write their results transposed.
+  // The product takes transposed copies of both operands, of a shared input once.
   uint32_t WeightGradient(const TorchModule& module, submodule::Linear product,
                           bool transposes_input) {
     Submodule s{
         .name = module.name, .pass = Pass::kBackwardWeight, .type = job_.training.precision.type};
     if (module.fp8) s.type = DataType::kFp8;
-    product.fp8_gradient = module.fp8 && !rowwise();
-    product.fp8_input = product.fp8_gradient && transposes_input;
+    product.fp8_gradient = module.fp8;
+    product.fp8_input = module.fp8 && transposes_input;
     s.work = product;
     return maker_.Add(s);
   }
