@@ -337,8 +337,8 @@ std::vector<std::string> KernelParameters::AttentionNames() const {
 
 std::vector<std::string> KernelParameters::AttentionBackends() const {
   std::vector<std::string> names = AttentionNames();
-  names.insert(names.begin(), {kAttentionByTransformerEngine, kAttentionByPytorch,
-                               kAttentionByFlash, kAttentionByCudnn});
+  names.insert(names.begin(), {kAttentionByTransformerEngine, kAttentionByPytorch});
+  names.insert(names.end(), {kAttentionByFlash, kAttentionByCudnn});
   return names;
 }
 

@@ -163,7 +163,7 @@ TEST(Simulate, UnknownAttentionLibrarySuggestsTheNearest) {
   EXPECT_EQ(
       Simulate(WorkloadOn({"h100-sxm-80g"}), options).error().message(),
       "the GPU 'h100-sxm-80g' has no attention library 'flash2'; did you mean 'flash-2'?; "
-      "valid are transformer-engine, pytorch, flash, cudnn, flash-2, flash-3, cudnn-9, trtllm");
+      "valid are transformer-engine, pytorch, flash-2, flash-3, cudnn-9, trtllm, flash, cudnn");
 }
 
 // The time of a layer's fused attention on a GPU, with the kernels that `backend` picks.
@@ -192,6 +192,14 @@ TEST(Simulate, FrameworksPickTheirOwnAttention) {
     EXPECT_GT(AttentionTime(hopper, "pytorch").us(), 1.3 * AttentionTime(hopper, "cudnn-9").us());
   }
   EXPECT_EQ(AttentionTime("a100-sxm-80g", "pytorch"), AttentionTime("a100-sxm-80g", ""));
+}
+
+// A job may name a family of libraries; a GPU without that family has what Transformer Engine
+// picks.
+TEST(Simulate, AFamilyOfAttentionLibrariesIsTheGpusOwn) {
+  EXPECT_EQ(AttentionTime("h100-sxm-80g", "flash"), AttentionTime("h100-sxm-80g", "flash-2"));
+  EXPECT_EQ(AttentionTime("h100-sxm-80g", "cudnn"), AttentionTime("h100-sxm-80g", "cudnn-9"));
+  EXPECT_EQ(AttentionTime("b200-sxm-180g", "flash"), AttentionTime("b200-sxm-180g", ""));
 }
 
 // ---- Submodules to kernels ----------------------------------------------------------------

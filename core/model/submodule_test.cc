@@ -16,7 +16,7 @@ TEST(SubmoduleTest, TheOrderOfKindsIsFixed) {
                                 "optimizer",  "gradient-scale", "gradient-norm", "cast",
                                 "add",        "router",         "top-k",         "permute",
                                 "unpermute",  "grouped-linear", "quantise",      "given",
-                                "counted"}));
+                                "counted",    "zero-count"}));
   for (size_t kind = 0; kind < kSubmoduleKindCount; ++kind) {
     EXPECT_EQ(MakeSubmoduleWork(kind).index(), kind);
   }
