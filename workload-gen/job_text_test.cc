@@ -81,6 +81,7 @@ std::string AllTexts() {
                           "model.experts_per_token=2", "parallel.sequence_parallel=true",
                           "parallel.expert_tensor=1", "training.recompute=selective"})) +
          JobText(TestJob({"training.framework=fsdp", "fsdp.version=1"})) +
+         JobText(TestJob({"training.framework=fsdp", "training.precision=fp8"})) +
          JobText(TestJob({"training.framework=deepspeed", "zero.stage=3"})) +
          JobText(TestJob({"training.framework=deepspeed", "zero.stage=1", "zero.allgather=buckets",
                           "memory.fragmentation=0.25"}));
