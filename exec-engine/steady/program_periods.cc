@@ -15,6 +15,7 @@ namespace {
 // their states are compared less often.
 constexpr uint32_t kFewest = 6, kMost = 128;
 
+// Compares all fields but the micro-batch and the tag.
 bool DoTheSame(const Op& a, const Op& b) {
   return a.kind == b.kind && a.phase == b.phase && a.stream == b.stream && a.role == b.role &&
          a.work == b.work && a.layer == b.layer && a.chunk == b.chunk &&
