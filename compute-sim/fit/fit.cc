@@ -21,8 +21,6 @@ bool Has(const std::vector<DataType>& types, DataType type) {
   return std::find(types.begin(), types.end(), type) != types.end();
 }
 
-bool IsGemm(KernelKind kind) { return !IsMemoryKernel(kind) && !IsAttention(kind); }
-
 constexpr int kRounds = 5;
 // A single row agrees with some rate in any case; a second row can contradict the rate.
 constexpr size_t kMinRows = 2;

@@ -6,9 +6,8 @@ namespace drydock {
 
 double FitWeights::Of(const Kernel& kernel) const {
   if (IsLarge(kernel)) return 1;
-  const bool product = !IsMemoryKernel(kernel.kind) && !IsAttention(kernel.kind);
-  return product && kernel.flops > medium_product_flop ? medium_product_weight
-                                                       : small_kernel_weight;
+  return IsGemm(kernel.kind) && kernel.flops > medium_product_flop ? medium_product_weight
+                                                                   : small_kernel_weight;
 }
 
 Result<FitWeights> ParseFitWeights(const std::string& text, const std::string& file_name) {

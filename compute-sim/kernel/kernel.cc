@@ -32,6 +32,10 @@ std::vector<KernelInfo> MakeInfos() {
        RateCurve::kNone},
       {K::kAttentionForward, "attention-forward", attention, RateCurve::kNone},
       {K::kAttentionBackward, "attention-backward", attention, RateCurve::kNone},
+      {K::kChunkProduct,
+       "chunk-product",
+       {"batch", "m", "n", "k", "sharing", "result_bytes"},
+       RateCurve::kNone},
       Row(K::kLayerNorm, "layer-norm", RateCurve::kLayerNorm),
       Row(K::kLayerNormBackward, "layer-norm-backward", RateCurve::kLayerNorm),
       Row(K::kNormParameters, "norm-parameters"),
@@ -69,6 +73,8 @@ std::vector<KernelInfo> MakeInfos() {
       Row(K::kRowMap, "row-map"),
       Row(K::kPermute, "permute"),
       Row(K::kUnpermute, "unpermute"),
+      Row(K::kCausalConv, "causal-conv"),
+      Row(K::kCausalConvBackward, "causal-conv-backward"),
   };
   CHECK(infos.size() == static_cast<size_t>(kKernelKindCount));
   for (size_t i = 0; i < infos.size(); ++i) CHECK(infos[i].kind == static_cast<KernelKind>(i));
@@ -121,6 +127,10 @@ bool IsAttention(KernelKind kind) {
   return kind == KernelKind::kAttentionForward || kind == KernelKind::kAttentionBackward;
 }
 
+bool IsGemm(KernelKind kind) {
+  return !IsMemoryKernel(kind) && !IsAttention(kind) && kind != KernelKind::kChunkProduct;
+}
+
 int64_t ShortestExtent(const Kernel& gemm) {
   const bool several = InfoOf(gemm.kind).dimensions.size() == 4;  // the first counts GEMMs
   const auto* first = gemm.dims.data() + (several ? 1 : 0);
@@ -129,7 +139,7 @@ int64_t ShortestExtent(const Kernel& gemm) {
 
 bool IsLarge(const Kernel& kernel) {
   if (IsMemoryKernel(kernel.kind)) return kernel.bytes > 1e6;
-  if (IsAttention(kernel.kind)) return kernel.flops > 1e9;
+  if (!IsGemm(kernel.kind)) return kernel.flops > 1e9;
   return ShortestExtent(kernel) >= 1024;
 }
 
@@ -227,6 +237,18 @@ std::string ContradictionOf(const AttentionShape& s) {
   return "";
 }
 
+Kernel ChunkProduct(DataType type, const ChunkProductShape& s) {
+  Kernel kernel{
+      KernelKind::kChunkProduct, type, {s.batch, s.m, s.n, s.k, s.sharing, s.result_bytes}};
+  const auto batch = static_cast<double>(s.batch), m = static_cast<double>(s.m);
+  const auto n = static_cast<double>(s.n), k = static_cast<double>(s.k);
+  const auto element = static_cast<double>(SizeOf(type).count());
+  kernel.flops = 2 * batch * Product(m, n, k);
+  kernel.bytes = batch * (element * (m * k / static_cast<double>(s.sharing) + k * n) +
+                          static_cast<double>(s.result_bytes) * m * n);
+  return kernel;
+}
+
 Kernel MemoryKernel(KernelKind kind, DataType type, int64_t rows, int64_t columns,
                     double bytes_per_element) {
   CHECK(IsMemoryKernel(kind));
@@ -250,6 +272,8 @@ Kernel Resized(const Kernel& like, DataType type, const std::array<int64_t, kMax
       return GroupedGemm(like.kind, type, d[0], d[1], d[2], d[3]);
     case KernelKind::kGroupedGemmAccumulate:
       return GroupedGemm(like.kind, type, d[0], d[1], d[2], d[3], like.main_gradient);
+    case KernelKind::kChunkProduct:
+      return ChunkProduct(type, {d[0], d[1], d[2], d[3], d[4], d[5]});
     default:
       break;
   }

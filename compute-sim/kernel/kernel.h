@@ -22,6 +22,7 @@ enum class KernelKind : uint8_t {
   kGroupedGemmAccumulate,
   kAttentionForward,   // fused: scores never leave the SM
   kAttentionBackward,  // fused: all of its kernels together
+  kChunkProduct,       // products of the chunks of a scan over the sequence, written in Triton
   // The kernels from here on are memory-bound and have the extents rows x columns.
   kLayerNorm,
   kLayerNormBackward,
@@ -56,12 +57,14 @@ enum class KernelKind : uint8_t {
   kSquareSum,
   kAdam,
   kTopK,
-  kScatter,    // elements to or from the positions in an index
-  kRowMap,     // the position of each token, from the experts it picked
-  kPermute,    // rows copied into the order of experts
-  kUnpermute,  // the reverse: several rows summed into one
+  kScatter,     // elements to or from the positions in an index
+  kRowMap,      // the position of each token, from the experts it picked
+  kPermute,     // rows copied into the order of experts
+  kUnpermute,   // the reverse: several rows summed into one
+  kCausalConv,  // each column convolved with the few rows before it
+  kCausalConvBackward,
 };
-inline constexpr int kKernelKindCount = static_cast<int>(KernelKind::kUnpermute) + 1;
+inline constexpr int kKernelKindCount = static_cast<int>(KernelKind::kCausalConvBackward) + 1;
 
 // How a memory-bound kernel's rate depends on the row length (MemoryParameters).
 enum class RateCurve : uint8_t { kNone, kPlain, kLayerNorm, kFusedNorm, kSoftmax };
@@ -100,14 +103,17 @@ std::vector<std::string> KernelNames();
 const KernelInfo* FindKernelInfo(std::string_view name);
 bool IsMemoryKernel(KernelKind kind);
 bool IsAttention(KernelKind kind);
+// A GEMM, batched, grouped or accumulating.
+bool IsGemm(KernelKind kind);
 // The shortest of m, n and k.
 int64_t ShortestExtent(const Kernel& gemm);
 // True for the kernels that take most of the time in training: GEMMs with all extents from 1024,
-// attention from 1 GFLOP, other kernels from 1 MB.
+// attention and chunk products from 1 GFLOP, other kernels from 1 MB.
 bool IsLarge(const Kernel& kernel);
 
 // Bytes per element of rows x columns that a memory-bound kernel of this kind usually moves
-// (docs/reference/submodules.md); nullopt if the traffic depends on more than the kind and the type.
+// (docs/reference/submodules.md); nullopt if the traffic depends on more than the kind and the
+// type.
 std::optional<double> UsualBytesPerElement(KernelKind kind, DataType type);
 // The traffic of `kernel` per element in thousandths of a byte, which can be compared; 0 unless the
 // kernel is memory-bound.
@@ -142,6 +148,15 @@ std::string ContradictionOf(const AttentionShape& shape);
 // `bytes_per_element`: traffic for each element of rows x columns, all operands together.
 Kernel MemoryKernel(KernelKind kind, DataType type, int64_t rows, int64_t columns,
                     double bytes_per_element);
+
+// `batch` products m x n x k. `sharing` of them read the same m x k operand; an element of the
+// result has `result_bytes`, or 0 if the kernel keeps only sums of it.
+struct ChunkProductShape {
+  int64_t batch = 0, m = 0, n = 0, k = 0;
+  int64_t sharing = 1;
+  int64_t result_bytes = 2;
+};
+Kernel ChunkProduct(DataType type, const ChunkProductShape& shape);
 
 // With the usual bytes per element. REQUIRES: the kind has them (UsualBytesPerElement).
 Kernel UsualMemoryKernel(KernelKind kind, DataType type, int64_t rows, int64_t columns);

@@ -23,6 +23,7 @@ std::optional<double> UsualBytesPerElement(KernelKind kind, DataType type) {
     case K::kElementwise:
     case K::kCopy:
     case K::kScale:
+    case K::kCausalConv:
       return 2 * e;
     case K::kLayerNormBackward:
     case K::kFusedNormBackward:
@@ -31,6 +32,7 @@ std::optional<double> UsualBytesPerElement(KernelKind kind, DataType type) {
     case K::kGeluBackward:
     case K::kSwiglu:
     case K::kEmbeddingBackward:
+    case K::kCausalConvBackward:
       return 3 * e;
     case K::kSwigluBackward:
       return 5 * e;
@@ -66,6 +68,7 @@ std::optional<double> UsualBytesPerElement(KernelKind kind, DataType type) {
     case K::kGroupedGemmAccumulate:
     case K::kAttentionForward:
     case K::kAttentionBackward:
+    case K::kChunkProduct:
       return std::nullopt;
   }
   CHECK(false);

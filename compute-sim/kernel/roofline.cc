@@ -204,6 +204,18 @@ Prediction PredictAttention(const Kernel& kernel, const GpuShape& gpu, const Ban
           library.name};
 }
 
+Prediction PredictChunkProduct(const Kernel& kernel, const GemmParameters& set,
+                               const MemoryParameters& memory, const ChunkProductShares& shares) {
+  const double arithmetic =
+      kernel.flops / (set.tensor_rate.flops_per_second() * shares.tensor) * kMicro;
+  const double traffic = kernel.bytes / (memory.hbm.bytes_per_second() * shares.memory) * kMicro;
+  const double fixed = memory.launch.us();
+  return {fixed + std::max(arithmetic, traffic), fixed,
+          arithmetic >= traffic ? Bound::kTensorCores : Bound::kMemory,
+          fmt::format("assumed: {:.0f} % of the tensor rate, {:.0f} % of the bandwidth",
+                      shares.tensor * 100, shares.memory * 100)};
+}
+
 Prediction PredictMemoryKernel(const Kernel& kernel, const GpuShape& gpu,
                                const MemoryParameters& memory) {
   const double fits = memory.l2_share * static_cast<double>(gpu.l2.count());

@@ -1,5 +1,6 @@
 // The calibrated kernel models: closed forms of a kernel's time in the GPU's parameters.
-// docs/explanation/compute.md derives the forms and states their errors. Pure functions; thread-safe.
+// docs/explanation/compute.md derives the forms and states their errors. Pure functions;
+// thread-safe.
 #ifndef DRYDOCK_COMPUTE_SIM_KERNEL_ROOFLINE_H_
 #define DRYDOCK_COMPUTE_SIM_KERNEL_ROOFLINE_H_
 
@@ -35,6 +36,16 @@ Prediction PredictGemm(const Kernel& kernel, const GpuShape& gpu,
                        KernelParameters::Clocks clocks);
 Prediction PredictAttention(const Kernel& kernel, const GpuShape& gpu, const Bandwidth& hbm,
                             const AttentionParameters& library);
+// The shares of a GPU's rates that Triton's kernels of a chunked scan reach, and the error of times
+// that follow from these shares. All 0: not stated.
+struct ChunkProductShares {
+  double tensor = 0;  // of the rate of GEMMs in their main loop
+  double memory = 0;  // of the bandwidth of memory-bound kernels
+  double error = 0;   // of the time, as a share
+};
+// The longer of arithmetic and traffic. REQUIRES: the shares are stated.
+Prediction PredictChunkProduct(const Kernel& kernel, const GemmParameters& set,
+                               const MemoryParameters& memory, const ChunkProductShares& shares);
 Prediction PredictMemoryKernel(const Kernel& kernel, const GpuShape& gpu,
                                const MemoryParameters& memory);
 

@@ -254,6 +254,28 @@ TEST(KernelParameters, SharesAreLinearInTheLogarithmOfTheRowLength) {
   EXPECT_DOUBLE_EQ(ShareAt(curve, 1 << 20), 0.4);
 }
 
+// The longer of arithmetic and traffic at the assumed shares; a chunk's scores are bound by
+// traffic.
+TEST(ChunkProducts, AreARoofline) {
+  const GpuData data = ShippedGpuData("h100-sxm-80g", kBurst);
+  const GemmParameters& set = *data.parameters.GemmFor(DataType::kBf16);
+  const ChunkProductShares shares = {.tensor = 0.25, .memory = 0.5, .error = 0.4};
+  const auto predict = [&](const ChunkProductShape& shape) {
+    return PredictChunkProduct(ChunkProduct(DataType::kBf16, shape), set, data.parameters.memory,
+                               shares);
+  };
+  const Prediction deep = predict({.batch = 1024, .m = 512, .n = 128, .k = 4096, .sharing = 64});
+  EXPECT_EQ(deep.bound, Bound::kTensorCores);
+  EXPECT_NEAR(deep.us - deep.fixed_us,
+              2e6 * 1024 * 512 * 128 * 4096 / (set.tensor_rate.flops_per_second() * 0.25), 0.01);
+  const Prediction flat = predict({.batch = 4096, .m = 64, .n = 64, .k = 16, .result_bytes = 4});
+  EXPECT_EQ(flat.bound, Bound::kMemory);
+  EXPECT_NEAR(flat.us - flat.fixed_us,
+              4096e6 * (2 * 2 * 64 * 16 + 4 * 64 * 64) /
+                  (data.parameters.memory.hbm.bytes_per_second() * 0.5),
+              0.01);
+}
+
 // A sequence shorter than a block of queries computes only its own scores. Full blocks are not
 // affected.
 TEST(Attention, ShortSequencesFillPartOfABlock) {

@@ -21,6 +21,10 @@ std::optional<Prediction> PredictAt(Clocks clocks, const GpuData& gpu, const Ker
   }
   const GemmParameters* set = parameters.GemmFor(kernel.type);
   if (set == nullptr) return std::nullopt;
+  if (kernel.kind == KernelKind::kChunkProduct) {
+    if (gpu.chunk_products.tensor == 0) return std::nullopt;
+    return PredictChunkProduct(kernel, *set, parameters.memory, gpu.chunk_products);
+  }
   return PredictGemm(kernel, gpu.shape(), parameters, *set, clocks);
 }
 

@@ -7,12 +7,13 @@
 namespace drydock {
 namespace {
 
-double ExpectedError(const KernelParameters& parameters, const std::string& library,
-                     const Kernel& kernel) {
+double ExpectedError(const GpuData& gpu, const Kernel& kernel) {
+  if (kernel.kind == KernelKind::kChunkProduct) return gpu.chunk_products.error;
+  const KernelParameters& parameters = gpu.parameters;
   FitErrors errors = parameters.memory.error;
   if (IsAttention(kernel.kind))
-    errors = parameters.AttentionFor(kernel.type, library)->error;
-  else if (!IsMemoryKernel(kernel.kind))
+    errors = parameters.AttentionFor(kernel.type, gpu.attention_library)->error;
+  else if (IsGemm(kernel.kind))
     errors = parameters.GemmFor(kernel.type)->error;
   return IsLarge(kernel) ? errors.large : errors.small;
 }
@@ -28,7 +29,7 @@ class RooflineModel : public ComputeModel {
     time.time = TimeOfUs(prediction->us);
     time.bound = BoundName(*prediction);
     time.detail = prediction->detail;
-    time.expected_error = ExpectedError(gpu_->parameters, gpu_->attention_library, kernel);
+    time.expected_error = ExpectedError(*gpu_, kernel);
     return time;
   }
 

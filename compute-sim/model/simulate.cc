@@ -136,6 +136,7 @@ Result<GpuData> MakeGpuData(const GpuSpec& spec, const SimulateOptions& options)
   GpuData gpu;
   gpu.spec = spec;
   gpu.attention_library = options.attention_library;
+  gpu.chunk_products = options.kernels.chunk_products;
   ASSIGN_OR_RETURN(gpu.parameters,
                    ReadKernelParameters(spec.file_text, spec.file_name, &gpu.calibrated));
   if (options.clocks.has_value()) gpu.parameters.clocks = *options.clocks;
@@ -229,19 +230,41 @@ std::string RowsText(const KernelTimes& times) {
   return text;
 }
 
-// The expected error of scaled times, weighted by time: "; scaled times +- 7.7 %".
-std::string BandText(const KernelTimes& times) {
+// The number of kernels of a kind, and their mean expected error, weighted by time.
+struct Band {
+  int64_t kernels = 0;
   double error = 0, weight = 0;
+
+  void Add(const KernelTime& kernel) {
+    ++kernels;
+    error += kernel.expected_error * kernel.time.us();
+    weight += kernel.time.us();
+  }
+  double percent() const { return error / weight * 100; }
+};
+
+// The expected error of scaled times, and of kernels whose rates configs/kernels.yaml assumes:
+// "; scaled times +- 7.7 %; 12 at assumed rates +- 50.0 %".
+std::string BandText(const KernelTimes& times) {
+  const std::string& assumed_name = InfoOf(KernelKind::kChunkProduct).name;
+  Band scaled, assumed;
   for (const GpuKernelTimes& gpu : times.gpus) {
     for (const SubmoduleTime& submodule : gpu.submodules) {
       for (const KernelTime& kernel : submodule.kernels) {
-        if (kernel.source != TimeSource::kScaled || kernel.expected_error == 0) continue;
-        error += kernel.expected_error * kernel.time.us();
-        weight += kernel.time.us();
+        if (kernel.source == TimeSource::kProfile || kernel.expected_error == 0) continue;
+        if (kernel.name == assumed_name)
+          assumed.Add(kernel);
+        else if (kernel.source == TimeSource::kScaled)
+          scaled.Add(kernel);
       }
     }
   }
-  return weight == 0 ? "" : fmt::format("; scaled times +- {:.1f} %", error / weight * 100);
+  std::string text;
+  if (scaled.weight > 0) text += fmt::format("; scaled times +- {:.1f} %", scaled.percent());
+  if (assumed.weight > 0) {
+    text += fmt::format("; {} at assumed rates +- {:.1f} %", assumed.kernels, assumed.percent());
+  }
+  return text;
 }
 
 }  // namespace

@@ -43,6 +43,23 @@ TEST(Simulate, FallbacksAreCounted) {
   EXPECT_EQ(times.gpus[0].submodules[0].kernels[0].time, Time::Us(1000));
 }
 
+// The products of a scan have no measurement; the summary says how many there are.
+TEST(Simulate, KernelsAtAssumedRatesAreCounted) {
+  Workload w;
+  w.topology.gpus = {ShippedGpu("h100-sxm-80g")};
+  const submodule::StateSpace scan{.rows = 1024,
+                                   .heads = 4,
+                                   .head_dim = 64,
+                                   .state = 128,
+                                   .groups = 2,
+                                   .chunk = 128,
+                                   .taps = 4};
+  w.submodules = {{.name = "mamba.scan", .pass = Pass::kForward, .work = scan}};
+  const KernelTimes times = *Simulate(w, Options());
+  EXPECT_EQ(Summary(times),
+            "7 kernels: 0 profile, 7 model, 0 scaled; 3 at assumed rates +- 50.0 %");
+}
+
 // A short benchmark sees faster GEMMs; the other kernels take the same time.
 TEST(Simulate, BurstClocksAreAnOption) {
   SimulateOptions options = Options();

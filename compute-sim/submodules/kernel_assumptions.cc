@@ -1,10 +1,29 @@
 #include "compute-sim/submodules/kernel_assumptions.h"
 
+#include <utility>
+
 #include "compute-sim/kernel/kernel.h"
 #include "core/base/version.h"
 #include "core/base/yaml.h"
 
 namespace drydock {
+namespace {
+
+void ReadChunkProducts(const YamlNode& node, ChunkProductShares* shares, Diagnostics* diagnostics) {
+  YamlReader reader(node, "chunk_products", diagnostics);
+  const std::pair<const char*, double*> numbers[] = {{"tensor_share", &shares->tensor},
+                                                     {"memory_share", &shares->memory},
+                                                     {"error", &shares->error}};
+  for (const auto& [key, value] : numbers) {
+    reader.Read(key, value);
+    if (!(*value > 0 && *value <= 1)) reader.Fail(key, "expected a share above 0, at most 1");
+  }
+  std::string source;
+  reader.Read("source", &source);
+  reader.Finish();
+}
+
+}  // namespace
 
 Result<KernelAssumptions> ParseKernelAssumptions(const std::string& text,
                                                  const std::string& file_name) {
@@ -19,6 +38,9 @@ Result<KernelAssumptions> ParseKernelAssumptions(const std::string& text,
                       kMaxExtent);
     std::string source;
     reader.Read("source", &source);
+    if (const YamlNode* products = reader.Take("chunk_products", /*required=*/true)) {
+      ReadChunkProducts(*products, &assumptions.chunk_products, &diagnostics);
+    }
     reader.Finish();
   }
   file.Finish();

@@ -87,6 +87,10 @@ void ListKernels(const submodule::TopK& s, KernelList* list);
 void ListKernels(const submodule::Permute& s, KernelList* list);
 void ListKernels(const submodule::Unpermute& s, KernelList* list);
 void ListKernels(const submodule::GroupedLinear& s, KernelList* list);
+// state_space_kernels.cc
+void ListKernels(const submodule::StateSpace& s, KernelList* list);
+// delta_rule_kernels.cc
+void ListKernels(const submodule::DeltaRule& s, KernelList* list);
 // An imported workload states the time or the costs of these, so they have no kernels.
 inline void ListKernels(const submodule::FixedDuration&, KernelList*) {}
 inline void ListKernels(const submodule::FlopsAndBytes&, KernelList*) {}

@@ -47,6 +47,17 @@ struct Contradiction {
   std::string operator()(const submodule::TopK& s) const { return Picks(s.top_k, s.n); }
   std::string operator()(const submodule::Permute& s) const { return Picks(s.top_k, s.experts); }
   std::string operator()(const submodule::Unpermute& s) const { return Picks(s.top_k, s.experts); }
+  std::string operator()(const submodule::StateSpace& s) const {
+    return s.heads % s.groups == 0
+               ? ""
+               : fmt::format("has {} heads, which {} groups do not share evenly", s.heads,
+                             s.groups);
+  }
+  std::string operator()(const submodule::DeltaRule& s) const {
+    return s.heads % s.kv_heads == 0
+               ? ""
+               : fmt::format("has {} heads, which {} kv_heads do not divide", s.heads, s.kv_heads);
+  }
   std::string operator()(const auto&) const { return ""; }
 
  private:

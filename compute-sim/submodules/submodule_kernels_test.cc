@@ -106,6 +106,61 @@ TEST(SubmoduleKernels, PermutationsMoveTokensOnceAndTheirCopiesTopKTimes) {
   EXPECT_DOUBLE_EQ(back[1].bytes, 100 * (1 + 2 * 4) * token);  // results are read once more
 }
 
+// 1024 tokens in 8 chunks of 128; 4 heads of 64 columns with 256 rows of state, in 2 groups.
+constexpr const char* kScan =
+    "kind: state-space, rows: 1024, heads: 4, head_dim: 64, state: 256, groups: 2, chunk: 128, "
+    "taps: 4, ";
+
+TEST(SubmoduleKernels, AScanMultipliesChunks) {
+  EXPECT_EQ(Listed(kScan + std::string("pass: fwd")),
+            "causal-conv 1024x1280 bf16, row-reduce 1024x4 bf16 10 B each, "
+            "chunk-product 16x128x128x256x1x4 bf16, chunk-product 32x256x64x128x2x4 bf16, "
+            "elementwise 32x16384 bf16 6 B each, chunk-product 32x128x64x320x2x2 bf16, "
+            "fused-norm 2048x128 bf16 6 B each");
+}
+
+// Forward: scores of each group, states, outputs from states and from the chunk; 2 x rows x ...
+TEST(SubmoduleKernels, FlopsOfAScan) {
+  const auto flops = [](const std::string& pass) {
+    double sum = 0;
+    for (const Kernel& kernel : KernelsOfWords(kScan + ("pass: " + pass))) sum += kernel.flops;
+    return sum;
+  };
+  const double state = 4 * 64 * 256, inner = 4 * 64, rows = 1024;
+  const double forward = 2 * rows * (2 * 128 * 256 + 2 * state + 64 * inner);
+  EXPECT_DOUBLE_EQ(flops("fwd"), forward);
+  // Scores and states again; their gradients; those of the two matrices of the state, each through
+  // states and scores; the decays.
+  const double again = 2 * rows * (2 * 128 * 256 + state);
+  EXPECT_DOUBLE_EQ(flops("bwd"), again + 2 * rows *
+                                             (state + (state + 64 * inner) + 2 * state +
+                                              64 * inner + 2 * 2 * 64 * 256 + 64 * inner));
+}
+
+TEST(SubmoduleKernels, HeadsThatShareAnOperandReadItOnce) {
+  const Kernel alone = ChunkProduct(DataType::kBf16, {.batch = 8, .m = 16, .n = 4, .k = 2});
+  const Kernel shared =
+      ChunkProduct(DataType::kBf16, {.batch = 8, .m = 16, .n = 4, .k = 2, .sharing = 4});
+  EXPECT_EQ(alone.flops, shared.flops);
+  EXPECT_EQ(alone.bytes - shared.bytes, 2 * 8 * 16 * 2 * 0.75);
+}
+
+TEST(SubmoduleKernels, ADeltaNetCorrectsChunksAndPassesTheirStates) {
+  const auto kernels = KernelsOfWords(
+      "kind: delta-rule, pass: fwd, rows: 512, heads: 4, kv_heads: 2, head_dim: 32, value_dim: 64, "
+      "chunk: 64, taps: 4");
+  double flops = 0;
+  for (const Kernel& kernel : kernels) flops += kernel.flops;
+  // A token and head: keys with keys and their inverse, corrected keys and values, what the state
+  // predicts, the new state, scores, the output.
+  const double token =
+      64 * 32 + 64 * 64 + 64 * (32 + 64) + 32 * 64 + 32 * 64 + 32 * 32 + 64 * (32 + 32);
+  EXPECT_DOUBLE_EQ(flops, 2 * 512 * 4 * token);
+  EXPECT_EQ(ErrorOf("kind: delta-rule, rows: 1, heads: 3, kv_heads: 2, head_dim: 1, value_dim: 1, "
+                    "chunk: 1, taps: 1"),
+            "submodule 'delta-rule' (delta-rule) has 3 heads, which 2 kv_heads do not divide");
+}
+
 // Operands that arrive in fp8 are not quantised again, but transposed for the gradient of the
 // weight.
 TEST(SubmoduleKernels, OperandsInFp8) {

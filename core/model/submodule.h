@@ -295,6 +295,49 @@ struct Quantise {
   }
 };
 
+// The scan of a Mamba-2 layer (Dao and Gu, 2024) with the convolution before it and the gated norm
+// after it: rows tokens in chunks, `heads` heads of head_dim columns with `state` rows of state
+// each. The heads of a group share their input and output matrices of the state. `taps`: of the
+// convolution.
+struct StateSpace {
+  static constexpr std::string_view kName = "state-space";
+  int64_t rows = 0, heads = 0, head_dim = 0, state = 0, groups = 0, chunk = 0, taps = 0;
+
+  int64_t inner() const { return heads * head_dim; }
+  int64_t convolved() const { return inner() + 2 * groups * state; }
+
+  static void Fields(auto& s, auto&& visit) {
+    visit(Field::kExtent, "rows", s.rows);
+    visit(Field::kExtent, "heads", s.heads);
+    visit(Field::kExtent, "head_dim", s.head_dim);
+    visit(Field::kExtent, "state", s.state);
+    visit(Field::kExtent, "groups", s.groups);
+    visit(Field::kExtent, "chunk", s.chunk);
+    visit(Field::kExtent, "taps", s.taps);
+  }
+};
+
+// The scan of a gated delta net (Yang et al., 2024) with the convolution before it and the gated
+// norm after it: `heads` heads of values of value_dim columns; heads of values share kv_heads heads
+// of queries and keys of head_dim columns.
+struct DeltaRule {
+  static constexpr std::string_view kName = "delta-rule";
+  int64_t rows = 0, heads = 0, kv_heads = 0, head_dim = 0, value_dim = 0, chunk = 0, taps = 0;
+
+  int64_t values() const { return heads * value_dim; }
+  int64_t convolved() const { return 2 * kv_heads * head_dim + values(); }
+
+  static void Fields(auto& s, auto&& visit) {
+    visit(Field::kExtent, "rows", s.rows);
+    visit(Field::kExtent, "heads", s.heads);
+    visit(Field::kExtent, "kv_heads", s.kv_heads);
+    visit(Field::kExtent, "head_dim", s.head_dim);
+    visit(Field::kExtent, "value_dim", s.value_dim);
+    visit(Field::kExtent, "chunk", s.chunk);
+    visit(Field::kExtent, "taps", s.taps);
+  }
+};
+
 // Of an imported workload: takes `duration` on every GPU, as its trace states.
 struct FixedDuration {
   static constexpr std::string_view kName = "given";
@@ -326,7 +369,8 @@ using SubmoduleWork =
                  submodule::GradientScale, submodule::GradientNorm, submodule::Cast, submodule::Add,
                  submodule::Router, submodule::TopK, submodule::Permute, submodule::Unpermute,
                  submodule::GroupedLinear, submodule::Quantise, submodule::FixedDuration,
-                 submodule::FlopsAndBytes, submodule::ZeroCount>;
+                 submodule::FlopsAndBytes, submodule::ZeroCount, submodule::StateSpace,
+                 submodule::DeltaRule>;
 inline constexpr size_t kSubmoduleKindCount = std::variant_size_v<SubmoduleWork>;
 
 // "linear", "attention", ...: in the order of the alternatives.

@@ -16,7 +16,7 @@ TEST(SubmoduleTest, TheOrderOfKindsIsFixed) {
                                 "optimizer",  "gradient-scale", "gradient-norm", "cast",
                                 "add",        "router",         "top-k",         "permute",
                                 "unpermute",  "grouped-linear", "quantise",      "given",
-                                "counted",    "zero-count"}));
+                                "counted",    "zero-count",     "state-space",   "delta-rule"}));
   for (size_t kind = 0; kind < kSubmoduleKindCount; ++kind) {
     EXPECT_EQ(MakeSubmoduleWork(kind).index(), kind);
   }

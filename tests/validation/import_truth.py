@@ -109,7 +109,7 @@ def set_layout(row, tensor, pipeline, context=None, chunks=None, expert=None, ex
         row.set(parallel={"sequence_parallel": True})
     if chunks and chunks > 1:
         row.set(overlap={"p2p": True})
-    if row.kind == "experts":
+    if has_experts(row.model):
         row.set(parallel={"expert": expert or 1, "expert_tensor": expert_tensor})
     layout = LAYOUTS.get(row.model, {}).get((pipeline, chunks or 1))
     if layout:
@@ -142,8 +142,6 @@ def set_kind(row, with_experts):
     if row.model in HYBRID:
         row.kind = "hybrid"
         row.need(*HYBRID[row.model])
-    if row.model.startswith("gpt-oss"):
-        row.need("attention sinks", "biased experts")
     if row.model == "kimi-k2":
         row.need("Muon")
 
@@ -476,7 +474,7 @@ def import_other(folder):
 
 def set_other_recipe(row, given):
     if "AutoModel" in given["framework"]:
-        row.need("FSDP2 with DeepEP" if row.kind == "experts" else "a recomputation that is stated")
+        row.need("FSDP2 with DeepEP" if has_experts(row.model) else "a recomputation that is stated")
     if given["fsdp"] in ("On", "yes"):
         row.need("Megatron-FSDP")
     if given["task"] == "LoRA":

@@ -13,12 +13,12 @@ CLUSTERS = {
 
 # Models whose layers are not all attention and MLP, and what they wait for.
 HYBRID = {
-    "nemotron-h-56b": ["Mamba-2 layers"],
-    "nemotron-3-nano": ["Mamba-2 layers"],
-    "nemotron-3-super": ["Mamba-2 layers", "latent experts"],
-    "nemotron-3-ultra": ["Mamba-2 layers", "latent experts"],
-    "nemotron-3.5-lightning": ["Mamba-2 layers"],
-    "qwen3-next-80b": ["gated delta nets"],
+    "nemotron-h-56b": [],
+    "nemotron-3-nano": [],
+    "nemotron-3-super": [],
+    "nemotron-3-ultra": ["a shape that is published"],
+    "nemotron-3.5-lightning": [],
+    "qwen3-next-80b": [],
 }
 
 BRIDGE_MODELS = {
@@ -94,7 +94,6 @@ CI_NEEDS = [
     (r"--optimizer (?!adam).*", "Muon"),
     (r"--perform-rl-step", "reinforcement learning"),
     (r"--decoder-num-layers", "encoders with decoders (T5)"),
-    (r"--hybrid-layer-pattern|--hybrid-override-pattern|--is-hybrid-model", "Mamba-2 layers"),
     (r"--use-megatron-fsdp", "Megatron-FSDP"),
     (r"--use-torch-fsdp2", "FSDP2 in Megatron-LM"),
     (r"--fine-grained-activation-offloading|--cpu-offloading", "activation offload"),

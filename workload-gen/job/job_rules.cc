@@ -155,8 +155,9 @@ class JobRules {
       Fail(key, "'expert' excludes recompute: full and recompute_modules: [moe]");
     }
     if (job_.overlap.shared_expert) Fail(key, "'expert' excludes overlap.shared_expert");
+    if (!job_.model.pattern.empty()) return Fail(key, "'expert' excludes model.layer_pattern");
     const int mtp_layers = job_.model.mtp_layers;
-    if (mtp_layers > 1 || (mtp_layers == 1 && !job_.model.HasExperts(job_.model.layers - 1))) {
+    if (mtp_layers > 1 || (mtp_layers == 1 && !job_.model.HasExperts(job_.model.layers))) {
       Fail(key, "'expert' needs mtp_layers to be at most 1, of experts");
     }
     const std::vector<int> of_stage =
@@ -194,7 +195,8 @@ class JobRules {
     const auto tokens = static_cast<double>(job_.training.batch.micro * m.sequence);
     const double width =
         static_cast<double>(std::max({m.hidden, m.mlp.ffn, m.moe.ffn, m.embedding.vocab})) +
-        static_cast<double>(m.attention.query_width() + m.attention.value_width());
+        static_cast<double>(2 * m.attention.query_width() + m.attention.value_width() +
+                            m.mamba.projected() + m.delta.projected());
     const double scores = static_cast<double>(m.attention.heads) * static_cast<double>(m.sequence);
     const double routed = std::max(1, m.moe.per_token);
     if (tokens * std::max(width * routed, scores) <= 1e16) return;

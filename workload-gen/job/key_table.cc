@@ -190,6 +190,13 @@ std::vector<Key> ModelKeys() {
       Key("qk_norm", kind::Flag(MEMBER(model.attention.qk_norm)),
           "queries and keys are normalized per head")
           .Megatron({Sets("--qk-layernorm", "true")}),
+      Key("attention_gate", kind::Flag(MEMBER(model.attention.gate)),
+          "a gate, projected with the queries, weights attention's output (Qwen3-Next)")
+          .Excludes("kv_lora_rank")
+          .Megatron({Sets("--attention-output-gate", "true")}),
+      Key("attention_sinks", kind::Flag(MEMBER(model.attention.sinks)),
+          "each head adds a learned term to the sum of its softmax (gpt-oss)")
+          .Megatron({Computed("--softmax-type")}),
       Key("post_norms", kind::Flag(MEMBER(model.post_norms)),
           "another norm after attention and after the MLP (Gemma 2)"),
       Key("causal", kind::Flag(MEMBER(model.attention.causal)),
@@ -209,7 +216,8 @@ std::vector<Key> ModelKeys() {
           .Megatron({Computed("--window-attn-skip-freq")}),
       Key("experts", kind::Count(MEMBER(model.moe.experts), 1, 1 << 16),
           "routed experts of a layer. A layer has experts if its number, counted from 0, is at "
-          "least `first_dense_layers` and divisible by `moe_every`; other layers are dense")
+          "least `first_dense_layers` and divisible by `moe_every`; other layers are dense. With "
+          "`layer_pattern`, the layers `E` have experts")
           .Megatron({Computed("--num-experts")}),
       Key("experts_per_token", kind::Count(MEMBER(model.moe.per_token), 1, 1 << 16),
           "experts that each token is sent to")
@@ -239,6 +247,59 @@ std::vector<Key> ModelKeys() {
           "a bias per expert that affects only the choice of experts (DeepSeek-V3)")
           .Needs("experts")
           .Megatron({Sets("--moe-router-enable-expert-bias", "true")}),
+      Key("expert_latent", kind::Count(MEMBER(model.moe.latent), 1, kMaxDimension),
+          "width to which tokens are projected before the token dispatch and from which they are "
+          "projected back after the token combine (latent experts); without it, experts work on "
+          "`hidden`")
+          .Needs("experts")
+          .Megatron({Copied("--moe-latent-size")}),
+      Key("layer_pattern", kind::Word(MEMBER(model.pattern)),
+          "a symbol per layer, each of which has one part only: `M` Mamba-2, `*` attention, `-` an "
+          "MLP, `E` experts. Without it, a layer has attention or a delta net, and an MLP or "
+          "experts")
+          .Megatron({Computed("--hybrid-layer-pattern"), Computed("--hybrid-override-pattern"),
+                     Computed("--is-hybrid-model"), Computed("--spec")}),
+      Key("mamba_heads", kind::Count(MEMBER(model.mamba.heads), 1, kMaxHeads),
+          "heads of a Mamba-2 layer")
+          .Needs("layer_pattern")
+          .Default("2 × `hidden` / `mamba_head_dim`")
+          .Megatron({Copied("--mamba-num-heads")}),
+      Key("mamba_head_dim", kind::Count(MEMBER(model.mamba.head_dim), 1, kMaxHeads),
+          "width of a head of a Mamba-2 layer")
+          .Needs("layer_pattern")
+          .Megatron({Copied("--mamba-head-dim")}),
+      Key("mamba_state", kind::Count(MEMBER(model.mamba.state), 1, kMaxHeads),
+          "rows of a head's state in a Mamba-2 layer")
+          .Needs("layer_pattern")
+          .Megatron({Copied("--mamba-state-dim")}),
+      Key("mamba_groups", kind::Count(MEMBER(model.mamba.groups), 1, kMaxHeads),
+          "groups of heads in a Mamba-2 layer; the heads of a group share B and C")
+          .Needs("layer_pattern")
+          .Megatron({Copied("--mamba-num-groups")}),
+      Key("delta_attention_every", kind::Count(MEMBER(model.delta.attention_every), 2, kMaxLayers),
+          "every n-th layer, counted from 1, has attention; the others have a gated delta net "
+          "(Qwen3-Next)")
+          .Excludes("layer_pattern")
+          .Megatron(
+              {Computed("--experimental-attention-variant"), Computed("--linear-attention-freq")}),
+      Key("delta_key_heads", kind::Count(MEMBER(model.delta.key_heads), 1, kMaxHeads),
+          "heads of queries and keys of a gated delta net; divides `delta_value_heads`")
+          .Needs("delta_attention_every")
+          .Required()
+          .Megatron({Copied("--linear-num-key-heads")}),
+      Key("delta_value_heads", kind::Count(MEMBER(model.delta.value_heads), 1, kMaxHeads),
+          "heads of values of a gated delta net")
+          .Needs("delta_attention_every")
+          .Required()
+          .Megatron({Copied("--linear-num-value-heads")}),
+      Key("delta_key_dim", kind::Count(MEMBER(model.delta.key_dim), 1, kMaxHeads),
+          "width of a head of queries and keys of a gated delta net")
+          .Needs("delta_attention_every")
+          .Megatron({Copied("--linear-key-head-dim")}),
+      Key("delta_value_dim", kind::Count(MEMBER(model.delta.value_dim), 1, kMaxHeads),
+          "width of a head of values of a gated delta net")
+          .Needs("delta_attention_every")
+          .Megatron({Copied("--linear-value-head-dim")}),
       Key("mtp_layers", kind::Count(MEMBER(model.mtp_layers), 0, 16),
           "layers of multi-token prediction (DeepSeek-V3)")
           .Megatron({Copied("--mtp-num-layers")}),

@@ -42,7 +42,7 @@ class Rules {
 
   bool HasDenseLayers() const {
     for (int layer = 0; layer < model_.layers; ++layer) {
-      if (!model_.HasExperts(layer)) return true;
+      if (model_.PartsOf(layer).mlp) return true;
     }
     return false;
   }
@@ -53,6 +53,13 @@ class Rules {
                                                           {"hidden", model_.hidden}};
     if (HasDenseLayers()) sizes.emplace_back("ffn", model_.mlp.ffn);
     if (model_.moe.shared_ffn > 0) sizes.emplace_back("shared_expert_ffn", model_.moe.shared_ffn);
+    if (model_.HasMixer(Mixer::kMamba)) {
+      sizes.emplace_back("mamba_heads", model_.mamba.heads);
+      sizes.emplace_back("mamba_groups", model_.mamba.groups);
+    }
+    if (model_.HasMixer(Mixer::kDeltaNet)) {
+      sizes.emplace_back("delta_key_heads", model_.delta.key_heads);
+    }
     return sizes;
   }
 

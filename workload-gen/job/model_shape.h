@@ -33,6 +33,8 @@ struct AttentionLayerShape {
   LatentAttention latent;
   bool qkv_bias = true;  // bias of the query/key/value projection
   bool qk_norm = false;  // queries and keys are normalized per head
+  bool gate = false;     // a gate, projected with the queries, weights the output (Qwen3-Next)
+  bool sinks = false;    // each head adds a learned term to the sum of its softmax (gpt-oss)
   bool causal = true;
   int64_t window = 0;            // largest number of keys that a query sees; 0: all keys
   int full_attention_every = 0;  // every n-th layer has no window; 0: all layers have it
@@ -44,11 +46,59 @@ struct AttentionLayerShape {
   int64_t query_width() const { return heads * head_dim; }
   // Of keys, or of values. REQUIRES: !is_latent().
   int64_t kv_width() const { return kv_heads * head_dim; }
+  // Of the joint projection of queries, gate, keys and values. REQUIRES: !is_latent().
+  int64_t qkv_width() const { return (gate ? 2 : 1) * query_width() + 2 * kv_width(); }
   int64_t value_width() const { return heads * value_dim(); }
   bool HasWindow(int layer) const {
     return window > 0 && layer >= full_attention_first &&
            (full_attention_every == 0 || (layer + 1) % full_attention_every != 0);
   }
+};
+
+// Rows of the convolution before a scan (MambaMixer and GatedDeltaNet of Megatron-Core).
+inline constexpr int64_t kScanTaps = 4;
+
+// A Mamba-2 layer (Dao and Gu, 2024).
+struct MambaShape {
+  static constexpr int64_t kChunk = 128;  // tokens that are processed together
+
+  int64_t heads = 0;
+  int64_t head_dim = 64;
+  int64_t state = 128;  // rows of a head's state
+  int64_t groups = 8;   // heads of a group share B and C
+
+  int64_t inner() const { return heads * head_dim; }
+  int64_t convolved() const { return inner() + 2 * groups * state; }   // x, B and C
+  int64_t projected() const { return inner() + convolved() + heads; }  // z, x, B, C and dt
+};
+
+// A gated delta net (Yang et al., 2024), as Qwen3-Next has it.
+struct DeltaNetShape {
+  static constexpr int64_t kChunk = 64;
+
+  int attention_every = 0;  // every n-th layer has attention instead; 0: all layers have attention
+  int64_t key_heads = 0;
+  int64_t value_heads = 0;
+  int64_t key_dim = 128;
+  int64_t value_dim = 128;
+
+  int64_t key_width() const { return key_heads * key_dim; }
+  int64_t value_width() const { return value_heads * value_dim; }
+  int64_t convolved() const { return 2 * key_width() + value_width(); }
+  // Queries, keys, values, gate, and two numbers for each head of values.
+  int64_t projected() const { return convolved() + value_width() + 2 * value_heads; }
+};
+
+// How a layer mixes tokens.
+enum class Mixer : uint8_t { kNone, kAttention, kMamba, kDeltaNet };
+
+// What a layer consists of.
+struct LayerParts {
+  Mixer mixer = Mixer::kAttention;
+  bool window = false;   // attention sees the keys in the model's window only
+  bool mlp = true;       // a dense MLP
+  bool experts = false;  // or experts
+  auto operator<=>(const LayerParts&) const = default;
 };
 
 // The MLP of a dense layer.
@@ -71,6 +121,7 @@ struct ExpertShape {
   int first_dense_layers = 0;
   int every = 1;
   bool router_bias = false;  // a bias per expert that affects only the choice of experts
+  int64_t latent = 0;        // width of the tokens at the experts; 0: the residual stream's
 };
 
 struct EmbeddingShape {
@@ -108,6 +159,11 @@ struct ModelShape {
   LoraShape lora;
   EmbeddingShape embedding;
   AttentionLayerShape attention;
+  MambaShape mamba;
+  DeltaNetShape delta;
+  // Megatron's symbol of each layer, which has one part only: M Mamba-2, * attention, - an MLP, E
+  // experts. "": a layer has attention or a delta net, and an MLP or experts.
+  std::string pattern;
   MlpShape mlp;
   ExpertShape moe;
   bool rms_norm = false;
@@ -116,13 +172,17 @@ struct ModelShape {
   int mtp_layers = 0;       // of multi-token prediction (DeepSeek-V3, section 2.2)
   double dropout = 0;       // of embedding and residual branches
 
-  bool HasExperts(int layer) const {
-    return moe.experts > 0 && layer >= moe.first_dense_layers && layer % moe.every == 0;
-  }
+  // Of layers, and of layers of multi-token prediction, whose numbers follow. Such a layer is like
+  // the last layer; with a pattern, it has attention and experts, or an MLP if no layer has
+  // experts.
+  LayerParts PartsOf(int layer) const;
+  bool HasExperts(int layer) const { return PartsOf(layer).experts; }
+  bool HasMixer(Mixer mixer) const;  // some layer has it
   int expert_layers() const;
   // Samples in a sequence, and their length: attention stays inside a sample.
   int64_t samples() const;
   int64_t attended() const { return sequence / samples(); }
+  int64_t expert_width() const { return moe.latent > 0 ? moe.latent : hidden; }
 };
 
 }  // namespace drydock

@@ -42,6 +42,37 @@ TEST(ModelShape, LatentAttentionNeedsAllItsKeys) {
             "with kv_lora_rank, the latent widths are normalized already; remove qk_norm");
 }
 
+TEST(ModelShape, APatternStatesThePartOfEachLayer) {
+  const ModelShape m = TestJob({"model.layer_pattern=M*-MM-*M", "model.mamba_groups=2"}).model;
+  EXPECT_EQ(m.mamba.heads, 2 * 64 / 64);
+  EXPECT_EQ(m.PartsOf(0).mixer, Mixer::kMamba);
+  EXPECT_FALSE(m.PartsOf(0).mlp);
+  EXPECT_EQ(m.PartsOf(1).mixer, Mixer::kAttention);
+  EXPECT_EQ(m.PartsOf(2).mixer, Mixer::kNone);
+  EXPECT_TRUE(m.PartsOf(2).mlp);
+  EXPECT_TRUE(m.HasMixer(Mixer::kMamba));
+  EXPECT_FALSE(TestJob().model.HasMixer(Mixer::kMamba));
+}
+
+TEST(ModelShape, MistakesInPatterns) {
+  EXPECT_EQ(ErrorOf({"model.layer_pattern=M*-MM-*"}), "layer_pattern has 7 symbols for 8 layers");
+  EXPECT_EQ(ErrorOf({"model.layer_pattern=M*-MM-*G"}),
+            "'G' is not a symbol of layer_pattern; valid symbols are M (Mamba-2), * (attention), - "
+            "(MLP), E (experts)");
+  EXPECT_EQ(ErrorOf({"model.layer_pattern=M*-MM-*E"}), "'E' in layer_pattern needs experts");
+  EXPECT_EQ(ErrorOf(Also(kExperts, {"model.layer_pattern=M*-MM-*M"})),
+            "experts need an 'E' in layer_pattern");
+  EXPECT_EQ(ErrorOf(Also(kExperts, {"model.layer_pattern=M*-MM-*E", "model.moe_every=2",
+                                    "model.mamba_groups=2"})),
+            "'moe_every' excludes layer_pattern");
+  EXPECT_EQ(ErrorOf({"model.layer_pattern=M*-MM-*M", "model.mamba_groups=3"}),
+            "mamba_heads 2 is not divisible by mamba_groups 3");
+  EXPECT_EQ(ErrorOf({"model.mamba_heads=3"}), "'mamba_heads' needs layer_pattern");
+  EXPECT_EQ(ErrorOf({"model.delta_attention_every=4", "model.delta_key_heads=3",
+                     "model.delta_value_heads=4"}),
+            "delta_value_heads 4 is not divisible by delta_key_heads 3");
+}
+
 TEST(ModelShape, Experts) {
   const ModelShape m =
       TestJob(Also(kExperts, {"model.first_dense_layers=2", "model.moe_every=3",

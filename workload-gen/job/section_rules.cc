@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "workload-gen/job/key.h"
@@ -39,6 +40,66 @@ void CheckLatentAttention(YamlReader* reader, AttentionLayerShape* attention) {
   }
 }
 
+// "M-M*E" as it is written, or "" and the mistake.
+std::string PatternMistake(const ModelShape& model) {
+  for (const char symbol : model.pattern) {
+    if (std::string_view("M*-E").find(symbol) != std::string_view::npos) continue;
+    return fmt::format(
+        "'{}' is not a symbol of layer_pattern; valid symbols are M (Mamba-2), * "
+        "(attention), - (MLP), E (experts)",
+        symbol);
+  }
+  if (static_cast<int>(model.pattern.size()) != model.layers) {
+    return fmt::format("layer_pattern has {} symbols for {} layers", model.pattern.size(),
+                       model.layers);
+  }
+  const bool has_experts = model.pattern.find('E') != std::string::npos;
+  if (has_experts && model.moe.experts == 0) return "'E' in layer_pattern needs experts";
+  if (!has_experts && model.moe.experts > 0) return "experts need an 'E' in layer_pattern";
+  return "";
+}
+
+// Makes a pattern that has a mistake harmless: the rules below read a symbol per layer.
+void CheckPattern(YamlReader* reader, ModelShape* model) {
+  if (model->pattern.empty()) return;
+  const std::pair<const char*, bool> others[] = {
+      {"first_dense_layers", model->moe.first_dense_layers > 0},
+      {"moe_every", model->moe.every > 1}};
+  for (const auto& [key, given] : others) {
+    if (given) reader->Fail(key, fmt::format("'{}' excludes layer_pattern", key));
+  }
+  if (const std::string mistake = PatternMistake(*model); !mistake.empty()) {
+    reader->Fail("layer_pattern", mistake);
+    model->pattern.clear();
+  }
+}
+
+void CheckMamba(YamlReader* reader, ModelShape* model) {
+  MambaShape& mamba = model->mamba;
+  if (model->pattern.empty() || mamba.head_dim <= 0 || mamba.groups <= 0) return;
+  if (!reader->Has("mamba_heads")) {
+    if (2 * model->hidden % mamba.head_dim != 0) {
+      reader->Fail("mamba_head_dim",
+                   fmt::format("2 x hidden {} is not divisible by mamba_head_dim {}; give "
+                               "mamba_heads",
+                               model->hidden, mamba.head_dim));
+    }
+    mamba.heads = std::max(int64_t{1}, 2 * model->hidden / mamba.head_dim);
+  }
+  if (mamba.heads % mamba.groups != 0) {
+    reader->Fail("mamba_groups", fmt::format("mamba_heads {} is not divisible by mamba_groups {}",
+                                             mamba.heads, mamba.groups));
+  }
+}
+
+void CheckDeltaNet(YamlReader* reader, const ModelShape& model) {
+  const DeltaNetShape& delta = model.delta;
+  if (delta.key_heads <= 0 || delta.value_heads % delta.key_heads == 0) return;
+  reader->Fail("delta_value_heads",
+               fmt::format("delta_value_heads {} is not divisible by delta_key_heads {}",
+                           delta.value_heads, delta.key_heads));
+}
+
 void CheckPositions(YamlReader* reader, const ModelShape& model) {
   const EmbeddingShape& embedding = model.embedding;
   if (embedding.learned_positions() && embedding.max_positions < model.sequence) {
@@ -52,7 +113,7 @@ void CheckExpertLayers(YamlReader* reader, const ModelShape& model) {
   if (moe.first_dense_layers > model.layers) {
     reader->Fail("first_dense_layers", fmt::format("first_dense_layers {} is more than layers {}",
                                                    moe.first_dense_layers, model.layers));
-  } else if (model.layers > 0 && model.expert_layers() == 0) {
+  } else if (model.layers > 0 && model.pattern.empty() && model.expert_layers() == 0) {
     reader->Fail("experts", fmt::format("none of the {} layers has experts, by first_dense_layers "
                                         "{} and moe_every {}",
                                         model.layers, moe.first_dense_layers, moe.every));
@@ -72,10 +133,17 @@ void CheckExperts(YamlReader* reader, const ModelShape& model) {
   }
 }
 
+bool NoLayerIsDense(const ModelShape& model) {
+  for (int layer = 0; layer < model.layers; ++layer) {
+    if (model.PartsOf(layer).mlp) return false;
+  }
+  return true;
+}
+
 // Completes the widths of dense layers and experts. A model whose layers all have experts needs no
 // width of dense layers.
 void CompleteWidths(YamlReader* reader, ModelShape* model) {
-  const bool all_experts = model->moe.experts > 0 && model->expert_layers() == model->layers;
+  const bool all_experts = model->moe.experts > 0 && NoLayerIsDense(*model);
   const bool only_experts = all_experts && reader->Has("expert_ffn");
   if (!reader->Has("ffn")) {
     if (model->mlp.gated() && !only_experts) reader->Fail("ffn", "'model' lacks the key 'ffn'");
@@ -94,7 +162,8 @@ void CheckSize(YamlReader* reader, const ModelShape& m) {
                            (hidden + static_cast<double>(latent.q_rank + latent.kv_rank));
   const double experts = static_cast<double>(m.moe.experts) * static_cast<double>(m.moe.ffn);
   const double mlp = 3 * hidden * (static_cast<double>(m.mlp.ffn + m.moe.shared_ffn) + experts);
-  const double total = (m.layers + m.mtp_layers) * (attention + mlp + 2 * hidden * hidden);
+  const double scans = 2 * hidden * static_cast<double>(m.mamba.projected() + m.delta.projected());
+  const double total = (m.layers + m.mtp_layers) * (attention + mlp + scans + 2 * hidden * hidden);
   if (total > 1e15) reader->Fail("layers", "the model has more than 1e15 parameters");
 }
 
@@ -136,6 +205,9 @@ void CheckAdapters(YamlReader* reader, const ModelShape& model) {
                          : model.attention.is_latent()        ? "kv_lora_rank"
                          : model.mtp_layers > 0               ? "mtp_layers"
                          : model.embedding.patch_features > 0 ? "patch_features"
+                         : !model.pattern.empty()             ? "layer_pattern"
+                         : model.delta.attention_every > 0    ? "delta_attention_every"
+                         : model.attention.gate               ? "attention_gate"
                                                               : nullptr;
   if (excluded == nullptr) return;
   reader->Fail("lora_rank",
@@ -151,6 +223,9 @@ void CheckModel(YamlReader* reader, TrainingJob* job) {
   // Values out of range are reported already; the rules below must not divide by 0 or loop long.
   model->layers = std::min(kMaxLayers, model->layers);
   model->moe.every = std::max(1, model->moe.every);
+  CheckPattern(reader, model);
+  CheckMamba(reader, model);
+  CheckDeltaNet(reader, *model);
   CheckHeads(reader, model);
   CheckLatentAttention(reader, &model->attention);
   if (model->attention.full_attention_first > model->layers) {

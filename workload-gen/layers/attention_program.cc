@@ -7,6 +7,7 @@ void AttentionWriter::Forward(const AttentionWork& work) {
   b.Compute(work.norm.forward);
   ProjectionsForward(work);
   core_.Forward(work.core);
+  if (work.gate) b.Compute(work.gate->forward);
   tensor_.RowForward(work.proj);
   if (work.post_norm) b.Compute(work.post_norm->forward);
   b.Compute(work.residual.forward);
@@ -74,8 +75,10 @@ void AttentionWriter::Backward(const AttentionWork& work, int layer) {
   tensor_.RowBackward(work.proj);
   listener_->OnGradient(ParameterKind::kProjWeight, layer);
   listener_->OnGradient(ParameterKind::kProjAdapter, layer);
+  if (work.gate) b.Compute(work.gate->backward);
   Recompute(work);
   core_.Backward(work.core);
+  listener_->OnGradient(ParameterKind::kSinks, layer);
   if (work.rotary) b.Compute(work.rotary->backward);
   HeadNormsBackward(work, layer);
   if (c_.job.training.recompute.modules.norms) {

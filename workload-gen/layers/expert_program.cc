@@ -19,7 +19,7 @@ void ExpertWriter::AcrossExpert(const ExpertWork& work, CollectiveType type) {
   call.collective = type;
   call.type = c_.job.training.precision.type;
   call.group_size = c_.layout.expert_tensor;
-  call.count = work.routing.received * c_.job.model.hidden;
+  call.count = work.routing.received * c_.job.model.expert_width();
   c_.builder->Collective(kExpertTensorRole, kExpertTensorStream, call);
 }
 
@@ -80,6 +80,7 @@ void ExpertWriter::Dispatch(const ExpertWork& work) {
   const DataType type = c_.job.training.precision.type;
   const bool shared = work.shared && overlaps_shared();
   b.SetRegion(exchanges() ? LayerRegion::kPreprocess : LayerRegion::kExperts);
+  if (work.latent) b.Compute(work.latent->down.forward);
   const OpId entered = shared ? shared_.Enter(*work.shared) : ProgramBuilder::kNothing;
   switch (c_.job.training.moe.dispatcher) {
     case MoeDispatcher::kAllToAll: {
@@ -99,7 +100,7 @@ void ExpertWriter::Dispatch(const ExpertWork& work) {
     case MoeDispatcher::kAllGather: {
       b.Wait(Gathered(CollectiveType::kAllGather, DataType::kUint8, m.moe.experts, tokens));
       b.Wait(Gathered(CollectiveType::kAllGather, type, m.moe.experts, tokens));
-      const OpId sent = Gathered(CollectiveType::kAllGather, type, m.hidden, tokens);
+      const OpId sent = Gathered(CollectiveType::kAllGather, type, m.expert_width(), tokens);
       if (shared) shared_.Input(*work.shared, entered);
       b.Wait(sent);
       break;
@@ -122,6 +123,23 @@ void ExpertWriter::ExpertsForward(const ExpertWork& work) {
     c_.builder->Compute(work.activation.forward);
     c_.builder->Compute(work.fc2.forward);
   }
+  if (work.bias) AddBias(*work.bias);
+}
+
+void ExpertWriter::AddBias(const ExpertBiasWork& bias) {
+  for (int i = 0; i < bias.experts; ++i) {
+    c_.builder->Compute(bias.weight.forward);
+    c_.builder->Compute(bias.add.forward);
+  }
+  c_.builder->Compute(bias.join);
+}
+
+// The gradients of the bias and of the probabilities, each an element-wise product and its sums.
+void ExpertWriter::BiasBackward(const ExpertBiasWork& bias) {
+  for (int i = 0; i < 2 * bias.experts; ++i) {
+    c_.builder->Compute(bias.weight.backward);
+    c_.builder->Compute(bias.add.backward);
+  }
 }
 
 void ExpertWriter::Combine(const ExpertWork& work) {
@@ -138,6 +156,7 @@ void ExpertWriter::Combine(const ExpertWork& work) {
   if (work.shared && overlaps_shared()) shared_left = shared_.Output(*work.shared);
   b.Wait(combined);
   if (exchange) b.Compute(work.unpermute.forward);
+  if (work.latent) b.Compute(work.latent->up.forward);
   b.Wait(shared_left);
 }
 
@@ -154,7 +173,7 @@ ProgramBuilder::OpId ExpertWriter::StartCombine(const ExpertWork& work) {
       break;
   }
   return Gathered(CollectiveType::kReduceScatter, c_.job.training.precision.type,
-                  c_.job.model.hidden, work.routing.tokens);
+                  c_.job.model.expert_width(), work.routing.tokens);
 }
 
 // ---- Backward -----------------------------------------------------------------------------------
@@ -176,6 +195,7 @@ void ExpertWriter::RouterBackward(const ExpertWork& work, int layer) {
   }
   b.Compute(work.top_k.backward);
   b.Compute(work.router.backward);
+  listener_->OnGradient(ParameterKind::kRouterBias, layer);
   listener_->OnGradient(ParameterKind::kRouterWeight, layer);
   if (work.shared) b.Compute(work.shared->add_gradient);
 }
@@ -183,6 +203,10 @@ void ExpertWriter::RouterBackward(const ExpertWork& work, int layer) {
 void ExpertWriter::CombineBackward(const ExpertWork& work, int layer) {
   ProgramBuilder& b = *c_.builder;
   const bool exchange = exchanges();
+  if (work.latent) {
+    tensor_.WholeBackward(work.latent->up);
+    listener_->OnGradient(ParameterKind::kLatentUp, layer);
+  }
   if (exchange) b.Compute(work.unpermute.backward);
   OpId sent = ProgramBuilder::kNothing;
   switch (c_.job.training.moe.dispatcher) {
@@ -194,7 +218,7 @@ void ExpertWriter::CombineBackward(const ExpertWork& work, int layer) {
       break;
     case MoeDispatcher::kAllGather:
       sent = Gathered(CollectiveType::kAllGather, c_.job.training.precision.type,
-                      c_.job.model.hidden, work.routing.tokens);
+                      c_.job.model.expert_width(), work.routing.tokens);
       break;
   }
   if (work.shared && overlaps_shared()) shared_.OutputBackward(*work.shared, layer);
@@ -207,6 +231,8 @@ void ExpertWriter::CombineBackward(const ExpertWork& work, int layer) {
 void ExpertWriter::ExpertsBackward(const ExpertWork& work, int layer) {
   ProgramBuilder& b = *c_.builder;
   const bool again = c_.job.training.recompute.modules.moe_activation;
+  if (work.bias) BiasBackward(*work.bias);
+  listener_->OnGradient(ParameterKind::kExpertFc2Bias, layer);
   for (int i = 0; i < work.repeat; ++i) {
     if (again) {
       b.SetPhase(Phase::kRecompute);
@@ -218,6 +244,7 @@ void ExpertWriter::ExpertsBackward(const ExpertWork& work, int layer) {
     b.Compute(work.activation.backward);
     tensor_.WholeBackward(work.fc1);
   }
+  listener_->OnGradient(ParameterKind::kExpertFc1Bias, layer);
   listener_->OnGradient(ParameterKind::kExpertFc1Weight, layer);
 }
 
@@ -242,6 +269,9 @@ void ExpertWriter::DispatchBackward(const ExpertWork& work, int layer) {
     b.Wait(Gathered(CollectiveType::kReduceScatter, c_.job.training.precision.type,
                     c_.job.model.moe.experts, work.routing.tokens));
   }
+  if (!work.latent) return;
+  tensor_.WholeBackward(work.latent->down);
+  listener_->OnGradient(ParameterKind::kLatentDown, layer);
 }
 
 // ---- In pieces ----------------------------------------------------------------------------------

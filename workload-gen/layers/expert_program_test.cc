@@ -55,6 +55,40 @@ TEST(ExpertProgram, AllToAllWithoutDropping) {
                           "moe.sort", "moe.unpermute", "mlp.residual"));
 }
 
+// Tokens of width 64 travel with 16 values each.
+TEST(ExpertProgram, LatentExpertsExchangeNarrowTokens) {
+  const Workload w = Mixture({"model.expert_latent=16", "training.moe_aux_loss=false"});
+  EXPECT_THAT(CallsOfLayer(w, 0, 1, Phase::kForward),
+              ElementsAre(kGather, kScatter, "tp-ep all-gather 32 x int64 = 256 B over 4",
+                          "ep all-to-all 1024 x bf16 = 2.048 KB over 4",
+                          "ep all-to-all 64 x bf16 = 128 B over 4",
+                          "ep all-to-all 1024 x bf16 = 2.048 KB over 4"));
+  const std::vector<std::string> forward = SubmodulesOfLayer(w, 0, 1, Phase::kForward);
+  EXPECT_THAT(std::vector<std::string>(forward.begin() + 6, forward.end()),
+              ElementsAre("moe.router", "moe.top-k", "moe.latent-down", "moe.permute", "moe.sort",
+                          "moe.fc1", "moe.activation", "moe.fc2", "moe.sort", "moe.unpermute",
+                          "moe.latent-up", "mlp.residual"));
+  const std::vector<std::string> backward = SubmodulesOfLayer(w, 0, 1, Phase::kBackward);
+  EXPECT_THAT(std::vector<std::string>(backward.begin(), backward.begin() + 3),
+              ElementsAre("moe.latent-up", "moe.latent-up", "moe.unpermute"));
+  for (const Submodule& s : w.submodules) {
+    if (s.name == "moe.fc1" && s.pass == Pass::kForward) {
+      EXPECT_EQ(s.As<submodule::GroupedLinear>()->k, 16);
+    }
+  }
+}
+
+// Two local experts: the GEMM adds the bias of fc1; two operators for each expert add that of fc2.
+TEST(ExpertProgram, TheSecondBiasOfExpertsIsAddedForEachExpert) {
+  const Workload w = Mixture({"model.bias=true"});
+  const std::vector<std::string> forward = SubmodulesOfLayer(w, 0, 1, Phase::kForward);
+  EXPECT_EQ(std::count(forward.begin(), forward.end(), "moe.bias-weight"), 2);
+  EXPECT_EQ(std::count(forward.begin(), forward.end(), "moe.bias-add"), 2);
+  EXPECT_EQ(std::count(forward.begin(), forward.end(), "moe.bias-join"), 1);
+  const std::vector<std::string> backward = SubmodulesOfLayer(w, 0, 1, Phase::kBackward);
+  EXPECT_EQ(std::count(backward.begin(), backward.end(), "moe.bias-sum"), 4);
+}
+
 TEST(ExpertProgram, GroupedGemmHasOneRowPerReceivedCopy) {
   const Workload w = Mixture({});
   for (const Submodule& s : w.submodules) {

@@ -5,19 +5,20 @@ namespace drydock {
 void LayerWriter::Forward(int layer) {
   const LayerWork& w = c_.work.LayerOf(layer);
   ProgramBuilder& b = *c_.builder;
-  b.SetRegion(LayerRegion::kAttention);
-  attention_.Forward(w.attention);
-  b.SetRegion(w.experts ? LayerRegion::kRouter : LayerRegion::kMlp);
-  b.Compute(w.norm2.forward);
-  MlpForward(w);
-  LeaveForward(w);
+  MixerForward(w);
+  if (w.has_mlp()) {
+    b.SetRegion(w.experts ? LayerRegion::kRouter : LayerRegion::kMlp);
+    b.Compute(w.norm2.forward);
+    MlpForward(w);
+    LeaveForward(w);
+  }
   b.SetRegion(LayerRegion::kOutside);
 }
 
 void LayerWriter::Backward(int layer) {
   const LayerWork& w = c_.work.LayerOf(layer);
-  MlpBackward(w, layer);
-  AttentionBackward(w, layer);
+  if (w.has_mlp()) MlpBackward(w, layer);
+  MixerBackward(w, layer);
   c_.builder->SetRegion(LayerRegion::kOutside);
 }
 
@@ -35,8 +36,7 @@ void LayerWriter::WriteForward(const LayerWork& w, LayerPiece piece) {
   ProgramBuilder& b = *c_.builder;
   switch (piece) {
     case LayerPiece::kAttention:
-      b.SetRegion(LayerRegion::kAttention);
-      attention_.Forward(w.attention);
+      MixerForward(w);
       if (!w.experts) return;
       b.SetRegion(LayerRegion::kRouter);
       b.Compute(w.norm2.forward);
@@ -75,7 +75,7 @@ void LayerWriter::WriteBackward(const LayerWork& w, int layer, LayerPiece piece)
         experts_.UndoPrepare(*w.experts, layer);
         NormBackward(w, layer);
       }
-      return AttentionBackward(w, layer);
+      return MixerBackward(w, layer);
   }
 }
 
@@ -129,11 +129,27 @@ void LayerWriter::NormBackward(const LayerWork& work, int layer) {
   listener_->OnGradient(ParameterKind::kNorm2Weight, layer);
 }
 
-void LayerWriter::AttentionBackward(const LayerWork& work, int layer) {
+void LayerWriter::MixerForward(const LayerWork& work) {
   ProgramBuilder& b = *c_.builder;
+  if (work.scan) {
+    b.SetRegion(work.scan_region);
+    scan_.Forward(*work.scan);
+  }
+  if (!work.attention) return;
   b.SetRegion(LayerRegion::kAttention);
-  if (work.residual_backward) b.Compute(work.attention.residual.backward);
-  attention_.Backward(work.attention, layer);
+  attention_.Forward(*work.attention);
+}
+
+void LayerWriter::MixerBackward(const LayerWork& work, int layer) {
+  if (!work.attention && !work.scan) return;
+  ProgramBuilder& b = *c_.builder;
+  b.SetRegion(work.scan ? work.scan_region : LayerRegion::kAttention);
+  const ForwardBackwardWork& residual = work.scan ? work.scan->residual : work.attention->residual;
+  if (work.residual_backward) b.Compute(residual.backward);
+  if (work.scan)
+    scan_.Backward(*work.scan, layer);
+  else
+    attention_.Backward(*work.attention, layer);
   b.Compute(work.residual_gradient);
   listener_->OnGradient(ParameterKind::kNorm1Bias, layer);
   listener_->OnGradient(ParameterKind::kNorm1Weight, layer);

@@ -7,14 +7,15 @@
 #include "workload-gen/layers/attention_program.h"
 #include "workload-gen/layers/expert_program.h"
 #include "workload-gen/layers/mlp_program.h"
+#include "workload-gen/layers/scan_program.h"
 #include "workload-gen/program/writer_context.h"
 
 namespace drydock {
 
-// The pieces of a layer whose token dispatch and combine run beside the compute of another
-// micro-batch. kAttention includes the router; a dense layer has its MLP in kMlp and no
-// communication between the pieces. Forward, pieces run from kAttention to kCombine; backward, in
-// the reverse order.
+// The pieces of a layer with attention or a scan, and an MLP or experts, whose token dispatch and
+// combine run beside the compute of another micro-batch. kAttention includes the router; a dense
+// layer has its MLP in kMlp and no communication between the pieces. Forward, pieces run from
+// kAttention to kCombine; backward, in the reverse order.
 enum class LayerPiece : uint8_t { kAttention, kDispatch, kMlp, kCombine };
 
 class LayerWriter {
@@ -22,6 +23,7 @@ class LayerWriter {
   LayerWriter(const WriterContext& context, GradientListener* listener)
       : c_(context),
         attention_(context, listener),
+        scan_(context, listener),
         mlp_(context, listener),
         experts_(context, listener),
         listener_(listener) {}
@@ -42,10 +44,12 @@ class LayerWriter {
   void NormBackward(const LayerWork& work, int layer);
   void RecomputeMlp(const LayerWork& work);
   void MlpBackward(const LayerWork& work, int layer);
-  void AttentionBackward(const LayerWork& work, int layer);
+  void MixerForward(const LayerWork& work);
+  void MixerBackward(const LayerWork& work, int layer);
 
   const WriterContext& c_;
   AttentionWriter attention_;
+  ScanWriter scan_;
   MlpWriter mlp_;
   ExpertWriter experts_;
   GradientListener* listener_;

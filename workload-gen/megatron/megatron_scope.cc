@@ -29,8 +29,17 @@ constexpr Feature kNotGenerated[] = {
               (job.parallel.sequence_parallel || job.parallel.context > 1 ||
                job.model.mtp_layers > 0);
      }},
-    {"model.bias", "a layer of experts with biases",
-     [](const TrainingJob& job) { return job.model.moe.experts > 0 && job.model.bias; }},
+    {"model.bias", "latent or shared experts with biases",
+     [](const TrainingJob& job) {
+       return job.model.bias && (job.model.moe.latent > 0 || job.model.moe.shared_ffn > 0);
+     }},
+    {"parallel.context", "a Mamba-2 layer or a gated delta net with a split sequence",
+     [](const TrainingJob& job) {
+       return job.parallel.context > 1 &&
+              (job.model.HasMixer(Mixer::kMamba) || job.model.HasMixer(Mixer::kDeltaNet));
+     }},
+    {"overlap.expert", "latent experts whose token exchange overlaps compute",
+     [](const TrainingJob& job) { return job.overlap.expert && job.model.moe.latent > 0; }},
     {"parallel.context_type", "a sliding window with a ring of keys (context_type p2p)",
      [](const TrainingJob& job) {
        return HasWindow(job) && job.parallel.context > 1 &&

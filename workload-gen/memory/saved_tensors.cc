@@ -48,6 +48,21 @@ class SavingRules {
             .internal = Bytes(s.rows * s.n * 4),
             .outputs = Grid(s)};
   }
+  // One autograd function: keeps its input and the scan's output, before the gated norm.
+  SavedTensors operator()(const submodule::StateSpace& s) const {
+    return {.inputs = Bytes(s.rows * (s.inner() + s.convolved() + s.heads) * e_),
+            .internal = Bytes(s.rows * s.inner() * e_),
+            .outputs = Bytes(s.rows * s.inner() * e_)};
+  }
+  // Keeps what the convolution reads and writes, the decays in fp32, the inverse of each chunk, and
+  // what the gated norm reads.
+  SavedTensors operator()(const submodule::DeltaRule& s) const {
+    const int64_t values = s.rows * s.values();
+    return {.inputs = Bytes(s.rows * (s.convolved() + s.values()) * e_),
+            .internal = Bytes((s.rows * (s.convolved() + s.heads * s.chunk) + values) * e_ +
+                              2 * 4 * s.rows * s.heads),
+            .outputs = Bytes(values * e_)};
+  }
   // Keeps the token numbers.
   SavedTensors operator()(const submodule::Embedding& s) const {
     return {.inputs = Bytes(s.rows * 8), .internal = {}, .outputs = Grid(s)};

@@ -355,7 +355,7 @@ class ModelMaker {
 
   TorchGroup Block(const LayerWork& kind) {
     TorchGroup group;
-    AttentionModules(kind.attention.core, &group.modules);
+    AttentionModules(kind.attention->core, &group.modules);
     if (kind.experts) {
       ExpertModules(*kind.experts, &group.modules);
     } else {

@@ -119,7 +119,7 @@ void StepTail::UpdateRouterBiases() {
   }
   const ModelShape& m = c_.job.model;
   const int last = c_.layout.chunks - 1;
-  if (m.HasExperts(m.layers - 1)) {
+  if (m.mtp_layers > 0 && m.HasExperts(m.layers)) {
     layers += c_.layout.EndMtpLayer(c_.stage, last) - c_.layout.FirstMtpLayer(c_.stage, last);
   }
   if (layers == 0) return;

@@ -23,6 +23,13 @@ class AttentionMaker {
     else
       MakeStandard();
     MakeCore();
+    if (m_.attention.gate) {
+      // The sigmoid of the gate times the output.
+      work_.gate = maker_.ForwardBackward(
+          "attention.gate",
+          submodule::Activation{
+              .rows = maker_.rows(), .n = m_.attention.value_width() / tensor_, .gated = true});
+    }
     work_.proj = maker_.OverlappedRowLinear("attention.proj", maker_.rows(), m_.hidden,
                                             m_.attention.value_width() / tensor_,
                                             maker_.job().overlap.scatter_proj);
@@ -48,7 +55,7 @@ class AttentionMaker {
   }
 
   void MakeStandard() {
-    const int64_t width = m_.attention.query_width() + 2 * m_.attention.kv_width();
+    const int64_t width = m_.attention.qkv_width();
     work_.qkv = maker_.OverlappedColumnLinear(
         "attention.qkv", maker_.rows(), width / tensor_, m_.hidden, m_.attention.qkv_bias,
         m_.lora.targets.qkv ? InputFrom::kNormForAdapter : InputFrom::kNorm);

@@ -54,6 +54,7 @@ struct AttentionWork {
   std::optional<ForwardBackwardWork> q_norm, k_norm;
   std::optional<ForwardBackwardWork> rotary;
   CoreWork core;
+  std::optional<ForwardBackwardWork> gate;
   LinearWork proj;
   std::optional<ForwardBackwardWork> post_norm;
   ForwardBackwardWork residual;

@@ -1,6 +1,6 @@
 #include "workload-gen/work/layer_work.h"
 
-#include <array>
+#include <map>
 
 #include "workload-gen/work/submodule_costs.h"
 
@@ -27,42 +27,44 @@ class WorkMaker {
   }
 
  private:
-  // Layers are of four kinds: with or without experts, with or without a window.
+  // Layers of the same parts are of one kind.
   void MakeLayers() {
-    std::array<int, 4> kind;
-    kind.fill(-1);
-    for (int layer = 0; layer < m_.layers; ++layer) {
-      const bool experts = m_.HasExperts(layer), window = m_.attention.HasWindow(layer);
-      int& index = kind[(experts ? 2 : 0) + (window ? 1 : 0)];
-      if (index < 0) {
-        index = static_cast<int>(work_.kinds.size());
-        work_.kinds.push_back(MakeLayer(experts, window));
-      }
-      work_.kind_of_layer.push_back(static_cast<uint8_t>(index));
+    std::map<LayerParts, uint8_t> kinds;
+    for (int layer = 0; layer < m_.layers + m_.mtp_layers; ++layer) {
+      const LayerParts parts = m_.PartsOf(layer);
+      const auto [kind, is_new] = kinds.emplace(parts, static_cast<uint8_t>(kinds.size()));
+      if (is_new) work_.kinds.push_back(MakeLayer(parts));
+      work_.kind_of_layer.push_back(kind->second);
     }
-    // MTP layers are like the last layer.
-    const uint8_t last = work_.kind_of_layer.back();
-    work_.kind_of_layer.insert(work_.kind_of_layer.end(), static_cast<size_t>(m_.mtp_layers), last);
   }
 
-  LayerWork MakeLayer(bool experts, bool window) {
+  LayerWork MakeLayer(const LayerParts& parts) {
     LayerWork layer;
-    layer.attention = MakeAttention(&maker_, window);
-    layer.norm2 = maker_.Norm("mlp.norm", maker_.local_rows(), m_.hidden);
-    if (experts)
-      layer.experts = MakeExperts(&maker_, load_, gpus_, tables_);
-    else
-      layer.mlp = MakeMlp(&maker_, "mlp", m_.mlp.ffn,
-                          m_.lora.targets.fc1 ? InputFrom::kNormForAdapter : InputFrom::kNorm);
-    if (m_.post_norms) {
-      layer.post_norm2 = maker_.Norm("mlp.post-norm", maker_.local_rows(), m_.hidden);
+    if (parts.mixer == Mixer::kAttention) layer.attention = MakeAttention(&maker_, parts.window);
+    if (parts.mixer == Mixer::kMamba) layer.scan = MakeMamba(&maker_);
+    if (parts.mixer == Mixer::kDeltaNet) {
+      layer.scan = MakeDeltaNet(&maker_);
+      layer.scan_region = LayerRegion::kAttention;
     }
-    layer.residual2 = maker_.Residual("mlp.residual");
+    if (parts.experts || parts.mlp) AddMlp(parts, &layer);
     layer.residual_backward = m_.dropout > 0 || m_.bias;
     layer.residual_gradient =
         maker_.Add("residual.gradient", submodule::Add{.rows = maker_.local_rows(), .n = m_.hidden},
                    Pass::kBackward);
     return layer;
+  }
+
+  void AddMlp(const LayerParts& parts, LayerWork* layer) {
+    layer->norm2 = maker_.Norm("mlp.norm", maker_.local_rows(), m_.hidden);
+    if (parts.experts)
+      layer->experts = MakeExperts(&maker_, load_, gpus_, tables_);
+    else
+      layer->mlp = MakeMlp(&maker_, "mlp", m_.mlp.ffn,
+                           m_.lora.targets.fc1 ? InputFrom::kNormForAdapter : InputFrom::kNorm);
+    if (m_.post_norms) {
+      layer->post_norm2 = maker_.Norm("mlp.post-norm", maker_.local_rows(), m_.hidden);
+    }
+    layer->residual2 = maker_.Residual("mlp.residual");
   }
 
   void MakeEmbedding() {
@@ -147,9 +149,11 @@ RankWork MakeRankWork(const TrainingJob& job, const ParallelLayout& layout, Work
 
 int Fp8LinearLayersIn(const LayerWork& layer, const ModelShape& model,
                       const ParallelLayout& layout) {
-  int count = 2;  // qkv or the keys' and values' down-projection; proj
-  if (layer.attention.latent) count += layer.attention.latent->q_down ? 3 : 2;
-  if (!layer.experts) return count + 2;
+  // qkv or the keys' and values' down-projection, proj; or the two of a scan.
+  int count = layer.attention || layer.scan ? 2 : 0;
+  if (layer.attention && layer.attention->latent) count += layer.attention->latent->q_down ? 3 : 2;
+  if (!layer.experts) return count + (layer.mlp ? 2 : 0);
+  if (layer.experts->latent) count += 2;
   return count + 2 * (model.moe.experts / layout.expert) + (layer.experts->shared ? 2 : 0);
 }
 

@@ -11,21 +11,27 @@
 #include "workload-gen/layout/layout.h"
 #include "workload-gen/work/attention_work.h"
 #include "workload-gen/work/mlp_work.h"
+#include "workload-gen/work/scan_work.h"
 #include "workload-gen/work/submodule_maker.h"
 #include "workload-gen/work/work_tables.h"
 
 namespace drydock {
 
 struct LayerWork {
-  AttentionWork attention;
-  ForwardBackwardWork norm2;
-  // Exactly one of the two has a value.
+  // At most one of the two has a value.
+  std::optional<AttentionWork> attention;
+  std::optional<ScanWork> scan;
+  // At most one of the two has a value. Without either, the layer has none of the other members.
   std::optional<MlpWork> mlp;
   std::optional<ExpertWork> experts;
+  ForwardBackwardWork norm2;
   std::optional<ForwardBackwardWork> post_norm2;
   ForwardBackwardWork residual2;
   uint32_t residual_gradient = 0;  // sum of the branch's and the residual's gradients
   bool residual_backward = false;  // dropout or bias: the gradient of the branch needs a kernel
+  LayerRegion scan_region = LayerRegion::kMamba;  // where CUDA graphs count the scan
+
+  bool has_mlp() const { return mlp || experts; }
 };
 
 struct EmbeddingWork {

@@ -27,14 +27,14 @@ class LayerWorkTest : public testing::Test {
 // rows t = 64, hidden 64, ffn 256, TP 2.
 TEST_F(LayerWorkTest, LinearLayersOfAGpt) {
   const LayerWork layer = Make({"training.gradient_type=fp32"}).kinds[0];
-  const submodule::Linear& qkv = WorkAt(layer.attention.qkv.forward);
+  const submodule::Linear& qkv = WorkAt(layer.attention->qkv.forward);
   EXPECT_EQ(qkv.rows, 64);
   EXPECT_EQ(qkv.n, 96);
   EXPECT_EQ(qkv.k, 64);
   EXPECT_TRUE(qkv.bias);
-  EXPECT_EQ(At(layer.attention.qkv.forward).flops, 2.0 * 64 * 96 * 64);
-  EXPECT_EQ(At(layer.attention.qkv.forward).bytes, Bytes(2 * (64 * 64 + 96 * 64 + 64 * 96)));
-  const submodule::Linear& proj = WorkAt(layer.attention.proj.forward);
+  EXPECT_EQ(At(layer.attention->qkv.forward).flops, 2.0 * 64 * 96 * 64);
+  EXPECT_EQ(At(layer.attention->qkv.forward).bytes, Bytes(2 * (64 * 64 + 96 * 64 + 64 * 96)));
+  const submodule::Linear& proj = WorkAt(layer.attention->proj.forward);
   EXPECT_EQ(proj.n, 64);
   EXPECT_EQ(proj.k, 32);
   EXPECT_FALSE(proj.bias);  // added with the residual
@@ -44,7 +44,7 @@ TEST_F(LayerWorkTest, LinearLayersOfAGpt) {
   EXPECT_TRUE(WorkAt(layer.mlp->fc1.weight_gradient).accumulate_fp32);
   EXPECT_EQ(wgrad.bytes, Bytes(2 * (64 * 64 + 64 * 128) + 8 * 128 * 64));
   EXPECT_FALSE(layer.mlp->fc1.accumulate);
-  EXPECT_FALSE(layer.attention.rotary);
+  EXPECT_FALSE(layer.attention->rotary);
   EXPECT_TRUE(layer.residual_backward);
 }
 
@@ -52,23 +52,23 @@ TEST_F(LayerWorkTest, LinearLayersOfALlamaWithGroupedQueries) {
   const LayerWork layer =
       Make({"model.architecture=llama", "model.ffn=192", "model.kv_heads=2", "model.dropout=0"})
           .kinds[0];
-  EXPECT_EQ(WorkAt(layer.attention.qkv.forward).n, (64 + 2 * 16) / 2);
-  EXPECT_FALSE(WorkAt(layer.attention.qkv.forward).bias);
+  EXPECT_EQ(WorkAt(layer.attention->qkv.forward).n, (64 + 2 * 16) / 2);
+  EXPECT_FALSE(WorkAt(layer.attention->qkv.forward).bias);
   EXPECT_EQ(WorkAt(layer.mlp->fc1.forward).n, 2 * 192 / 2);
   EXPECT_EQ(WorkAt<submodule::Activation>(layer.mlp->activation.forward).n, 96);
   EXPECT_TRUE(WorkAt<submodule::Activation>(layer.mlp->activation.forward).gated);
-  EXPECT_EQ(WorkAt<submodule::Rotary>(layer.attention.rotary->forward).n, (64 + 16) / 2);
-  EXPECT_EQ(WorkAt<submodule::Attention>(layer.attention.core.first.forward).heads, 4);
-  EXPECT_EQ(WorkAt<submodule::Attention>(layer.attention.core.first.forward).kv_heads, 1);
-  EXPECT_TRUE(WorkAt<submodule::Norm>(layer.attention.norm.forward).rms);
+  EXPECT_EQ(WorkAt<submodule::Rotary>(layer.attention->rotary->forward).n, (64 + 16) / 2);
+  EXPECT_EQ(WorkAt<submodule::Attention>(layer.attention->core.first.forward).heads, 4);
+  EXPECT_EQ(WorkAt<submodule::Attention>(layer.attention->core.first.forward).kv_heads, 1);
+  EXPECT_TRUE(WorkAt<submodule::Norm>(layer.attention->norm.forward).rms);
   EXPECT_FALSE(layer.residual_backward);
 }
 
 TEST_F(LayerWorkTest, SequenceParallelismSplitsRowsOutsideTheLinearLayers) {
   const RankWork work = Make({"parallel.sequence_parallel=true"});
-  EXPECT_EQ(WorkAt<submodule::Norm>(work.kinds[0].attention.norm.forward).rows, 32);
+  EXPECT_EQ(WorkAt<submodule::Norm>(work.kinds[0].attention->norm.forward).rows, 32);
   EXPECT_EQ(WorkAt<submodule::BiasDropoutAdd>(work.kinds[0].residual2.backward).rows, 32);
-  EXPECT_EQ(WorkAt(work.kinds[0].attention.qkv.forward).rows, 64);
+  EXPECT_EQ(WorkAt(work.kinds[0].attention->qkv.forward).rows, 64);
   EXPECT_EQ(WorkAt(work.head.logits.forward).rows, 64);
   EXPECT_EQ(WorkAt<submodule::BiasDropoutAdd>(work.embedding.dropout->forward).rows, 32);
 }
@@ -76,11 +76,11 @@ TEST_F(LayerWorkTest, SequenceParallelismSplitsRowsOutsideTheLinearLayers) {
 TEST_F(LayerWorkTest, UnfusedAccumulationIsASeparateKernel) {
   const LayerWork layer =
       Make({"training.gradient_accumulation_fusion=false", "training.gradient_type=fp32"}).kinds[0];
-  EXPECT_FALSE(WorkAt(layer.attention.qkv.weight_gradient).accumulate_fp32);
-  ASSERT_TRUE(layer.attention.qkv.accumulate);
-  const auto& add = WorkAt<submodule::Add>(*layer.attention.qkv.accumulate);
+  EXPECT_FALSE(WorkAt(layer.attention->qkv.weight_gradient).accumulate_fp32);
+  ASSERT_TRUE(layer.attention->qkv.accumulate);
+  const auto& add = WorkAt<submodule::Add>(*layer.attention->qkv.accumulate);
   EXPECT_EQ(add.rows * add.n, 96 * 64);
-  EXPECT_EQ(At(*layer.attention.qkv.accumulate).bytes, Bytes(10 * 96 * 64));
+  EXPECT_EQ(At(*layer.attention->qkv.accumulate).bytes, Bytes(10 * 96 * 64));
 }
 
 Submodule WithCosts(const SubmoduleWork& work, Pass pass = Pass::kForward) {

@@ -17,6 +17,7 @@ class ExpertMaker {
         tables_(tables) {
     work_.routing = RouteTokens(maker->job(), layout_, load);
     local_experts_ = m_.moe.experts / layout_.expert;
+    width_ = m_.expert_width();
   }
 
   ExpertWork Make(int gpus) {
@@ -25,6 +26,8 @@ class ExpertMaker {
     MakeLinearLayers();
     MakeExchanges(gpus);
     if (m_.moe.shared_ffn > 0) MakeShared();
+    if (m_.moe.latent > 0) MakeLatent();
+    if (m_.bias) MakeBias();
     return work_;
   }
 
@@ -47,10 +50,10 @@ class ExpertMaker {
   // their destination. The other dispatchers send tokens, which are copied at the experts.
   void MakeMoves() {
     const submodule::TokenMove at_experts{
-        .rows = work_.routing.received, .n = m_.hidden, .experts = local_experts_, .top_k = 1};
+        .rows = work_.routing.received, .n = width_, .experts = local_experts_, .top_k = 1};
     if (training_.moe.dispatcher == MoeDispatcher::kAllToAll) {
       const submodule::TokenMove copies{.rows = work_.routing.tokens,
-                                        .n = m_.hidden,
+                                        .n = width_,
                                         .experts = m_.moe.experts,
                                         .top_k = m_.moe.per_token};
       work_.permute = maker_.ForwardBackward("moe.permute", submodule::Permute{copies});
@@ -64,20 +67,26 @@ class ExpertMaker {
     work_.unpermute = maker_.ForwardBackward("moe.unpermute", submodule::Unpermute{at_experts});
   }
 
+  // Unlike in a dense MLP, the GEMM adds the bias of fc1.
+  ForwardBackwardWork Activation(int64_t rows, int64_t width) {
+    return maker_.ForwardBackward(
+        "moe.activation", submodule::Activation{.rows = rows, .n = width, .gated = m_.mlp.gated()});
+  }
+
   void MakeLinearLayers() {
     const int64_t tensor = layout_.expert_tensor, width = m_.moe.ffn / tensor;
     const int64_t fc1_width = (m_.mlp.gated() ? 2 : 1) * width, rows = work_.routing.received;
     if (training_.moe.grouped_gemm) {
-      work_.fc1 = maker_.GroupedLinear("moe.fc1", rows, fc1_width, m_.hidden, local_experts_);
-      work_.activation = maker_.Activation("moe.activation", rows, width);
-      work_.fc2 = maker_.GroupedLinear("moe.fc2", rows, m_.hidden, width, local_experts_);
+      work_.fc1 = maker_.GroupedLinear("moe.fc1", rows, fc1_width, width_, local_experts_);
+      work_.activation = Activation(rows, width);
+      work_.fc2 = maker_.GroupedLinear("moe.fc2", rows, width_, width, local_experts_);
       return;
     }
     const int64_t each = (rows + local_experts_ - 1) / local_experts_;
     work_.repeat = static_cast<int>(local_experts_);
-    work_.fc1 = maker_.Linear("moe.fc1", each, fc1_width, m_.hidden, false);
-    work_.activation = maker_.Activation("moe.activation", each, width);
-    work_.fc2 = maker_.Linear("moe.fc2", each, m_.hidden, width, false);
+    work_.fc1 = maker_.Linear("moe.fc1", each, fc1_width, width_, false);
+    work_.activation = Activation(each, width);
+    work_.fc2 = maker_.Linear("moe.fc2", each, width_, width, false);
   }
 
   void MakeExchanges(int gpus) {
@@ -87,17 +96,40 @@ class ExpertMaker {
       // With its values, a token carries the indices (8 B) and probabilities (4 B) of its experts.
       const int64_t ids = m_.moe.per_token * 12 / SizeOf(type).count();
       work_.tokens_out = work_.tokens_back = tables_->Intern(
-          DeepEpExchange(maker_.job(), layout_, gpus, work_.routing.tokens, type, m_.hidden + ids));
+          DeepEpExchange(maker_.job(), layout_, gpus, work_.routing.tokens, type, width_ + ids));
       return;
     }
     if (training_.moe.dispatcher == MoeDispatcher::kAllGather || layout_.expert == 1) return;
     const auto exchange = [&](int64_t width, bool back) {
       return tables_->Intern(TokenExchange(work_.routing, layout_, type, width, back));
     };
-    work_.tokens_out = exchange(m_.hidden, false);
-    work_.tokens_back = exchange(m_.hidden, true);
+    work_.tokens_out = exchange(width_, false);
+    work_.tokens_back = exchange(width_, true);
     work_.probabilities_out = exchange(1, false);
     work_.probabilities_back = exchange(1, true);
+  }
+
+  void MakeLatent() {
+    const int64_t tokens = work_.routing.tokens;
+    work_.latent = {maker_.Linear("moe.latent-down", tokens, width_, m_.hidden, false),
+                    maker_.Linear("moe.latent-up", tokens, m_.hidden, width_, false)};
+  }
+
+  void MakeBias() {
+    const int64_t rows = work_.routing.received;
+    const int64_t each = (rows + local_experts_ - 1) / local_experts_;
+    ExpertBiasWork bias;
+    bias.experts = static_cast<int>(local_experts_);
+    bias.weight = maker_.ForwardBackward("moe.bias-weight",
+                                         submodule::Add{.rows = each, .n = width_, .summands = 1});
+    bias.add.forward =
+        maker_.Add("moe.bias-add", submodule::Add{.rows = each, .n = width_}, Pass::kForward);
+    bias.add.backward = maker_.Add(
+        "moe.bias-sum", submodule::BiasDropoutAdd{.rows = each, .n = width_, .bias = true},
+        Pass::kBackward);
+    bias.join = maker_.Add(
+        "moe.bias-join", submodule::Add{.rows = rows, .n = width_, .summands = 1}, Pass::kForward);
+    work_.bias = bias;
   }
 
   void MakeShared() {
@@ -118,6 +150,7 @@ class ExpertMaker {
   const TrainingRules& training_;
   WorkTables* tables_;
   int64_t local_experts_ = 1;
+  int64_t width_ = 0;  // of a token at the experts
   ExpertWork work_;
 };
 

@@ -23,6 +23,20 @@ struct SharedExpertWork {
   uint32_t add_gradient = 0;  // of the input
 };
 
+// Into and out of the latent width of experts; whole on each tensor rank, of its own rows.
+struct LatentExpertWork {
+  LinearWork down, up;
+};
+
+// The bias of the experts' second linear layer, which PyTorch's operators weight and add for each
+// local expert (_apply_bias of TEGroupedMLP).
+struct ExpertBiasWork {
+  int experts = 0;             // each of which runs the next two
+  ForwardBackwardWork weight;  // the bias times the probability of each token
+  ForwardBackwardWork add;     // backward: the column sums of the gradient
+  uint32_t join = 0;           // the outputs of all experts
+};
+
 struct ExpertWork {
   ForwardBackwardWork router, top_k, permute, unpermute;
   // `sort` orders the copies that arrive at a rank by expert; `unsort` reverses that order.
@@ -31,6 +45,8 @@ struct ExpertWork {
   ForwardBackwardWork activation;
   int repeat = 1;  // without grouped GEMMs: the number of local experts, which run one by one
   std::optional<SharedExpertWork> shared;
+  std::optional<LatentExpertWork> latent;
+  std::optional<ExpertBiasWork> bias;
   TokenRouting routing;
   // The calls of token dispatch and combine, for tokens and probabilities (all-to-all, flex).
   // Without a value if there is no other rank.

@@ -12,13 +12,20 @@ int64_t NormElements(const ModelShape& m, int64_t width) { return m.rms_norm ? w
 
 int64_t GateFactor(const ModelShape& m) { return m.mlp.gated() ? 2 : 1; }
 
-// The weights of one MLP of this width.
+// The weights of one MLP of this width, and of one expert.
 int64_t MlpWeights(const ModelShape& m, int64_t ffn) {
   return m.hidden * (GateFactor(m) + 1) * ffn;
 }
 int64_t MlpBiases(const ModelShape& m, int64_t ffn) {
   return m.bias ? GateFactor(m) * ffn + m.hidden : 0;
 }
+int64_t ExpertWeights(const ModelShape& m) {
+  return m.expert_width() * (GateFactor(m) + 1) * m.moe.ffn;
+}
+int64_t ExpertBiases(const ModelShape& m) {
+  return m.bias ? GateFactor(m) * m.moe.ffn + m.expert_width() : 0;
+}
+int64_t LatentExpertWeights(const ModelShape& m) { return 2 * m.hidden * m.moe.latent; }
 
 // The weights of the projections out of the latent width.
 int64_t UpProjectionWeights(const ModelShape& m) {
@@ -30,8 +37,7 @@ int64_t UpProjectionWeights(const ModelShape& m) {
 
 int64_t AttentionWeights(const ModelShape& m) {
   const int64_t proj = m.hidden * m.attention.value_width();
-  if (!m.attention.is_latent())
-    return m.hidden * (m.attention.query_width() + 2 * m.attention.kv_width()) + proj;
+  if (!m.attention.is_latent()) return m.hidden * m.attention.qkv_width() + proj;
   const LatentAttention& latent = m.attention.latent;
   const int64_t queries =
       m.hidden * (latent.q_rank > 0 ? latent.q_rank : m.attention.query_width());
@@ -45,7 +51,8 @@ int64_t AttentionParameters(const ModelShape& m) {
     return count + NormElements(m, m.attention.latent.q_rank) +
            NormElements(m, m.attention.latent.kv_rank);
   }
-  if (m.attention.qkv_bias) count += m.attention.query_width() + 2 * m.attention.kv_width();
+  if (m.attention.sinks) count += m.attention.heads;
+  if (m.attention.qkv_bias) count += m.attention.qkv_width();
   if (m.attention.qk_norm) count += 2 * NormElements(m, m.attention.head_dim);
   return count;
 }
@@ -53,17 +60,41 @@ int64_t AttentionParameters(const ModelShape& m) {
 // The parameters of a layer's experts. Of the routed experts, `routed` count.
 int64_t ExpertParameters(const ModelShape& m, int64_t routed) {
   const ExpertShape& moe = m.moe;
-  int64_t count = routed * (MlpWeights(m, moe.ffn) + MlpBiases(m, moe.ffn));
+  int64_t count = routed * (ExpertWeights(m) + ExpertBiases(m)) + LatentExpertWeights(m);
   count += m.hidden * moe.experts + (moe.router_bias ? moe.experts : 0);
+  if (m.bias) count += moe.experts;
   if (moe.shared_ffn > 0) count += MlpWeights(m, moe.shared_ffn) + MlpBiases(m, moe.shared_ffn);
   return count + (moe.shared_gate ? m.hidden : 0);
 }
 
-int64_t LayerParameters(const ModelShape& m, bool experts, int64_t routed) {
-  const int64_t norms = (m.post_norms ? 4 : 2) * NormElements(m, m.hidden);
-  const int64_t mlp =
-      experts ? ExpertParameters(m, routed) : MlpWeights(m, m.mlp.ffn) + MlpBiases(m, m.mlp.ffn);
-  return AttentionParameters(m) + norms + mlp;
+// The weights of the GEMMs around a scan.
+int64_t ScanWeights(const ModelShape& m, Mixer mixer) {
+  if (mixer == Mixer::kMamba) return m.hidden * (m.mamba.projected() + m.mamba.inner());
+  return m.hidden * (m.delta.projected() + m.delta.value_width());
+}
+
+// With the convolution (of Mamba-2 with a bias), the numbers of each head, and the gated norm.
+int64_t ScanParameters(const ModelShape& m, Mixer mixer) {
+  const int64_t weights = ScanWeights(m, mixer);
+  if (mixer == Mixer::kMamba) {
+    return weights + m.mamba.convolved() * (kScanTaps + 1) + 3 * m.mamba.heads + m.mamba.inner();
+  }
+  return weights + m.delta.convolved() * kScanTaps + 2 * m.delta.value_heads + m.delta.value_dim;
+}
+
+int64_t MixerParameters(const ModelShape& m, Mixer mixer) {
+  if (mixer == Mixer::kNone) return 0;
+  const int64_t norms = (m.post_norms ? 2 : 1) * NormElements(m, m.hidden);
+  return norms + (mixer == Mixer::kAttention ? AttentionParameters(m) : ScanParameters(m, mixer));
+}
+
+int64_t LayerParameters(const ModelShape& m, const LayerParts& parts, int64_t routed) {
+  const int64_t mixer = MixerParameters(m, parts.mixer);
+  if (!parts.mlp && !parts.experts) return mixer;
+  const int64_t norms = (m.post_norms ? 2 : 1) * NormElements(m, m.hidden);
+  const int64_t mlp = parts.experts ? ExpertParameters(m, routed)
+                                    : MlpWeights(m, m.mlp.ffn) + MlpBiases(m, m.mlp.ffn);
+  return mixer + norms + mlp;
 }
 
 int64_t EmbeddingParameters(const ModelShape& m) {
@@ -89,24 +120,32 @@ int64_t AdapterWeights(const ModelShape& m) {
 }
 
 int64_t CountParameters(const ModelShape& m, int64_t routed) {
-  const int64_t expert_layers = m.expert_layers();
-  int64_t count = expert_layers * LayerParameters(m, true, routed);
-  count += (m.layers - expert_layers) * LayerParameters(m, false, routed);
+  int64_t count = 0;
+  for (int layer = 0; layer < m.layers + m.mtp_layers; ++layer) {
+    count += LayerParameters(m, m.PartsOf(layer), routed);
+  }
   // An MTP layer joins two normalized inputs of width hidden and has a final norm of its own.
   const int64_t join = 2 * m.hidden * m.hidden + 3 * NormElements(m, m.hidden);
-  count += m.mtp_layers * (join + LayerParameters(m, m.HasExperts(m.layers - 1), routed));
-  count += m.layers * AdapterWeights(m);
+  count += m.mtp_layers * join + m.layers * AdapterWeights(m);
   return count + NormElements(m, m.hidden) + EmbeddingParameters(m);
 }
 
 // The mean number of keys that a query sees, over the sequence.
-double KeysSeen(const ModelShape& m, int layer, bool causal_halved) {
+double KeysSeen(const ModelShape& m, bool window, bool causal_halved) {
   const auto sequence = static_cast<double>(m.attended());
-  const double most = m.attention.HasWindow(layer)
-                          ? static_cast<double>(std::min(m.attention.window, m.attended()))
-                          : sequence;
+  const double most =
+      window ? static_cast<double>(std::min(m.attention.window, m.attended())) : sequence;
   // Of the first `most` queries, the i-th sees i keys; the rest see `most`.
   return m.attention.causal && causal_halved ? most - most * most / (2 * sequence) : most;
+}
+
+// Per token, as Megatron-LM's training.py counts them: 7 for each element of Mamba-2's states; of a
+// delta net, the products of each head with a state of key_dim x value_dim, and the convolution.
+double ScanFlops(const ModelShape& m, Mixer mixer) {
+  if (mixer == Mixer::kMamba) return 7 * static_cast<double>(m.mamba.inner() * m.mamba.state);
+  const DeltaNetShape& delta = m.delta;
+  return static_cast<double>(2 * kScanTaps * delta.convolved() +
+                             8 * delta.value_heads * delta.key_dim * delta.value_dim);
 }
 
 // Multiply-adds of a layer that backward repeats.
@@ -174,20 +213,24 @@ int64_t ActiveParameterCount(const ModelShape& model) {
 }
 
 LayerGemms GemmsOfLayer(const ModelShape& m, int layer, bool causal_halved) {
+  const LayerParts parts = m.PartsOf(layer);
   LayerGemms gemms;
-  gemms.projections = static_cast<double>(AttentionWeights(m));
-  gemms.up_projections = static_cast<double>(UpProjectionWeights(m));
-  gemms.core = KeysSeen(m, layer, causal_halved) *
-               static_cast<double>(m.attention.query_width() + m.attention.value_width());
-  if (!m.HasExperts(layer)) {
-    gemms.mlp = static_cast<double>(MlpWeights(m, m.mlp.ffn));
-    return gemms;
+  if (parts.mixer == Mixer::kAttention) {
+    gemms.projections = static_cast<double>(AttentionWeights(m));
+    gemms.up_projections = static_cast<double>(UpProjectionWeights(m));
+    gemms.core = KeysSeen(m, parts.window, causal_halved) *
+                 static_cast<double>(m.attention.query_width() + m.attention.value_width());
+  } else if (parts.mixer != Mixer::kNone) {
+    gemms.projections = static_cast<double>(ScanWeights(m, parts.mixer));
+    gemms.scan = ScanFlops(m, parts.mixer) / 2;
   }
+  if (parts.mlp) gemms.mlp = static_cast<double>(MlpWeights(m, m.mlp.ffn));
+  if (!parts.experts) return gemms;
   const int64_t gate = m.moe.shared_gate ? m.hidden : 0;
   gemms.shared_experts = static_cast<double>(MlpWeights(m, m.moe.shared_ffn) + gate);
   gemms.experts =
-      gemms.shared_experts +
-      static_cast<double>(m.moe.per_token * MlpWeights(m, m.moe.ffn) + m.hidden * m.moe.experts);
+      gemms.shared_experts + static_cast<double>(m.moe.per_token * ExpertWeights(m) +
+                                                 LatentExpertWeights(m) + m.hidden * m.moe.experts);
   return gemms;
 }
 
@@ -196,8 +239,7 @@ IterationFlops FlopsOfIteration(const TrainingJob& job) {
   const std::vector<bool> repeated = RecomputedLayers(job);
   double once = EndGemms(m), again = 0;
   for (int layer = 0; layer < m.layers + m.mtp_layers; ++layer) {
-    const LayerGemms gemms =
-        GemmsOfLayer(m, std::min(layer, m.layers - 1), job.training.causal_flops_halved);
+    const LayerGemms gemms = GemmsOfLayer(m, layer, job.training.causal_flops_halved);
     once += gemms.sum();
     if (layer >= m.layers) once += static_cast<double>(2 * m.hidden * m.hidden);
     const bool whole = repeated[static_cast<size_t>(std::min(layer, m.layers - 1))];

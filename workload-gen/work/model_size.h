@@ -19,13 +19,14 @@ int64_t ActiveParameterCount(const ModelShape& model);
 
 // The GEMMs of one layer, in multiply-adds per token.
 struct LayerGemms {
-  double projections = 0;     // into and out of attention
+  double projections = 0;     // into and out of attention or a scan
   double up_projections = 0;  // the part of `projections` out of the latent width
   double core = 0;            // scores, and the GEMM of scores and values
+  double scan = 0;            // of Mamba-2 or a gated delta net
   double mlp = 0;             // of a dense layer; else 0
   double experts = 0;         // router, routed and shared experts
   double shared_experts = 0;  // the part of `experts` in shared experts
-  double sum() const { return projections + core + mlp + experts; }
+  double sum() const { return projections + core + scan + mlp + experts; }
 };
 LayerGemms GemmsOfLayer(const ModelShape& model, int layer, bool causal_halved);
 
@@ -34,7 +35,7 @@ struct IterationFlops {
   double hardware = 0;  // with recomputation
 };
 // FLOPs over all GPUs. GEMMs only (Narayanan et al., SC'21, appendix; Korthikanti et al. 2022,
-// appendix A): linear layers, attention scores, scores times values, logits. With
+// appendix A): linear layers, attention scores, scores times values, scans, logits. With
 // training.causal_flops half, causal attention counts the keys that a query sees on average.
 IterationFlops FlopsOfIteration(const TrainingJob& job);
 

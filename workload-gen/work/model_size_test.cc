@@ -126,6 +126,84 @@ TEST(ModelSize, DeepSeeks) {
   EXPECT_EQ(ParameterCount(DeepSeekV3()), 671026419200);
 }
 
+// With Nemotron's own names: 56B; 30B-A3B; 120B-A12B, without its layers of multi-token prediction.
+ModelShape Nemotron(int64_t hidden, int64_t heads, int64_t kv, int64_t ffn,
+                    const std::string& pattern, int64_t mamba_heads, int64_t state) {
+  ModelShape m = Llama(static_cast<int>(pattern.size()), hidden, heads, kv, ffn, 131072);
+  m.mlp.activation = Activation::kSquaredRelu;
+  m.attention.head_dim = 128;
+  m.pattern = pattern;
+  m.mamba = {.heads = mamba_heads, .head_dim = 64, .state = state, .groups = 8};
+  return m;
+}
+
+std::string Times(const std::string& text, int count) {
+  std::string all;
+  for (int i = 0; i < count; ++i) all += text;
+  return all;
+}
+
+TEST(ModelSize, Hybrids) {
+  // 54 Mamba-2 layers, 54 MLPs and 10 layers of attention, in some order.
+  const ModelShape h = Nemotron(8192, 64, 8, 32768, Times("M-", 54) + Times("*", 10), 256, 256);
+  EXPECT_NEAR(static_cast<double>(ParameterCount(h)), 56.3e9, 0.1e9);
+  // By hand: projections, convolution with its bias, three numbers a head, two norms.
+  const int64_t mamba = 8192 * (2 * 16384 + 2 * 8 * 256 + 256) + 16384 * 8192 +
+                        (16384 + 2 * 8 * 256) * 5 + 3 * 256 + 16384 + 8192;
+  const int64_t mlp = 2 * 8192 * 32768 + 8192;
+  const int64_t attention = 8192 * (8192 + 2 * 1024) + 8192 * 8192 + 8192;
+  EXPECT_EQ(ParameterCount(h),
+            54 * (mamba + mlp) + 10 * attention + int64_t{2} * 131072 * 8192 + 8192);
+
+  ModelShape nano = WithExperts(
+      Nemotron(2688, 32, 2, 1856, Times("ME", 23) + Times("*", 6), 64, 128), 128, 6, 1856);
+  nano.moe.shared_ffn = 3712;
+  nano.moe.router_bias = true;
+  EXPECT_NEAR(static_cast<double>(ParameterCount(nano)), 31.6e9, 0.1e9);
+  EXPECT_NEAR(static_cast<double>(ActiveParameterCount(nano)), 3.6e9, 0.1e9);
+
+  ModelShape super = WithExperts(
+      Nemotron(4096, 32, 2, 2688, Times("ME", 40) + Times("*", 8), 128, 128), 512, 22, 2688);
+  super.moe.shared_ffn = 5376;
+  super.moe.latent = 1024;
+  EXPECT_NEAR(static_cast<double>(ParameterCount(super)), 120.7e9, 0.6e9);
+  EXPECT_NEAR(static_cast<double>(ActiveParameterCount(super)), 12.7e9, 0.6e9);
+}
+
+TEST(ModelSize, Qwen3Next) {
+  ModelShape m = WithExperts(Qwen3(48, 2048, 16, 2, 5120), 512, 10, 512);
+  m.attention.head_dim = 256;
+  m.attention.gate = true;
+  m.moe.shared_ffn = 512;
+  m.moe.shared_gate = true;
+  m.delta = {.attention_every = 4, .key_heads = 16, .value_heads = 32};
+  EXPECT_NEAR(static_cast<double>(ParameterCount(m)), 79.7e9, 0.3e9);
+  EXPECT_NEAR(static_cast<double>(ActiveParameterCount(m)), 3.9e9, 0.1e9);
+}
+
+// openai/gpt-oss, model card, table 1: 116.83 and 20.91 billion parameters, 5.13 and 3.61 of them
+// active without the embedding.
+TEST(ModelSize, GptOss) {
+  const auto gpt_oss = [](int layers, int experts) {
+    ModelShape m = WithExperts(Llama(layers, 2880, 64, 8, 2880, 201088), experts, 4, 2880);
+    m.attention.head_dim = 64;
+    m.attention.sinks = m.attention.qkv_bias = m.bias = true;
+    return m;
+  };
+  EXPECT_EQ(ParameterCount(gpt_oss(36, 128)), 116829156672);
+  EXPECT_EQ(ParameterCount(gpt_oss(24, 32)), 20914757184);
+}
+
+// 7 FLOPs for each element of the states, and the products before and after.
+TEST(ModelSize, ScansCountAsMegatronCountsThem) {
+  const ModelShape h = Nemotron(8192, 64, 8, 32768, "M-*", 256, 256);
+  const LayerGemms mamba = GemmsOfLayer(h, 0, true);
+  EXPECT_EQ(2 * mamba.sum(),
+            2.0 * 8192 * (2 * 16384 + 2 * 8 * 256 + 256) + 7.0 * 16384 * 256 + 2.0 * 16384 * 8192);
+  EXPECT_EQ(GemmsOfLayer(h, 1, true).sum(), 2.0 * 8192 * 32768);
+  EXPECT_EQ(GemmsOfLayer(h, 1, true).core, 0);
+}
+
 // Google's Gemma 2 and 3 have four norms a layer; Gemma 3 norms queries and keys.
 TEST(ModelSize, Gemmas) {
   ModelShape gemma = Llama(28, 3072, 16, 16, 24576, 256000);

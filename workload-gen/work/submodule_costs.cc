@@ -98,6 +98,27 @@ class CostRules {
   Costs operator()(const submodule::Quantise& s) const {
     return ElementWise(s.rows * s.n, 1, s.without_transpose ? 3 : 4);
   }
+  // Products of every head with its states and with the earlier tokens of the chunk, and of every
+  // group. Backward computes the scores and the states again.
+  Costs operator()(const submodule::StateSpace& s) const {
+    const auto rows = static_cast<double>(s.rows);
+    const auto half = static_cast<double>((s.chunk + 1) / 2);
+    const auto state = static_cast<double>(s.state), inner = static_cast<double>(s.inner());
+    const double scores = rows * 4 * half * static_cast<double>(s.groups) * state;
+    const double states = rows * 2 * inner * state, chunks = rows * 2 * inner * half;
+    const int64_t moved = s.rows * (2 * s.inner() + s.convolved() + s.heads);
+    if (forward()) return {scores + 2 * states + chunks, e_ * moved};
+    return {2 * scores + 5 * states + 3 * chunks, 2 * e_ * moved};
+  }
+  // As above, with the inverse of each chunk and the corrected keys and values.
+  Costs operator()(const submodule::DeltaRule& s) const {
+    const auto rows = static_cast<double>(s.rows), chunk = static_cast<double>(s.chunk);
+    const auto heads = static_cast<double>(s.heads);
+    const auto key = static_cast<double>(s.head_dim), value = static_cast<double>(s.value_dim);
+    const double once = rows * heads * (chunk * (5 * key + 3 * value + chunk) + 6 * key * value);
+    const int64_t moved = s.rows * (s.convolved() + 2 * s.values());
+    return {forward() ? once : 3 * once, (forward() ? 1 : 2) * e_ * moved};
+  }
   // The workload states the costs of these kinds.
   Costs operator()(const submodule::FixedDuration&) const { CHECK(false); }
   Costs operator()(const submodule::FlopsAndBytes&) const { CHECK(false); }

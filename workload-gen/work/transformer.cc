@@ -1,14 +1,9 @@
 #include "workload-gen/work/transformer.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace drydock {
 namespace {
-
-int64_t QkvWidth(const ModelShape& m) {
-  return m.attention.query_width() + 2 * m.attention.kv_width();
-}
 
 // Builds the list of one chunk. A split parameter has 1 / tensor of the model's elements.
 class ChunkList {
@@ -31,14 +26,10 @@ class ChunkList {
   // position.
   void Layer(int layer) {
     layer_ = layer;
-    if (m_.attention.is_latent())
-      LatentAttention();
-    else
-      StandardAttention();
-    if (m_.HasExperts(std::min(layer, m_.layers - 1)))
-      Experts();
-    else
-      Mlp();
+    const LayerParts parts = m_.PartsOf(layer);
+    MixerOf(parts.mixer);
+    if (parts.experts) Experts();
+    if (parts.mlp) Mlp();
     if (m_.post_norms) {
       PlainNorm(ParameterKind::kPostNorm1, m_.hidden);
       PlainNorm(ParameterKind::kPostNorm2, m_.hidden);
@@ -99,15 +90,45 @@ class ChunkList {
     }
   }
 
+  void MixerOf(Mixer mixer) {
+    switch (mixer) {
+      case Mixer::kNone:
+        return;
+      case Mixer::kAttention:
+        return m_.attention.is_latent() ? LatentAttention() : StandardAttention();
+      case Mixer::kMamba:
+        // A step, a decay and a weight of the input for each head.
+        return Scan(m_.mamba.convolved() * (kScanTaps + 1) + 3 * m_.mamba.heads,
+                    m_.mamba.projected(), m_.mamba.inner(), m_.mamba.inner());
+      case Mixer::kDeltaNet:
+        // A step and a decay for each head; all heads share the weights of the norm.
+        return Scan(m_.delta.convolved() * kScanTaps + 2 * m_.delta.value_heads,
+                    m_.delta.projected(), m_.delta.value_width(), m_.delta.value_dim);
+    }
+  }
+
+  // `norm`: elements of the gated norm, which are split if each column of `inner` has its own.
+  void Scan(int64_t own, int64_t projected, int64_t inner, int64_t norm) {
+    AddSplit(ParameterKind::kScan, own);
+    Norm(ParameterKind::kNorm1Weight, ParameterKind::kNorm1Bias);
+    AddSplit(ParameterKind::kScanInWeight, m_.hidden * projected);
+    if (norm == inner)
+      AddSplit(ParameterKind::kScanNorm, norm);
+    else
+      AddReplicated(ParameterKind::kScanNorm, norm);
+    AddSplit(ParameterKind::kScanOutWeight, m_.hidden * inner);
+  }
+
   void StandardAttention() {
+    if (m_.attention.sinks) AddSplit(ParameterKind::kSinks, m_.attention.heads);
     AddSplit(ParameterKind::kProjWeight, m_.hidden * m_.attention.query_width());
     if (m_.bias) AddReplicated(ParameterKind::kProjBias, m_.hidden);
     Adapter(ParameterKind::kProjAdapter, m_.lora.targets.proj, m_.hidden,
             m_.attention.query_width());
     Norm(ParameterKind::kNorm1Weight, ParameterKind::kNorm1Bias);
-    AddSplit(ParameterKind::kQkvWeight, m_.hidden * QkvWidth(m_));
-    if (m_.attention.qkv_bias) AddSplit(ParameterKind::kQkvBias, QkvWidth(m_));
-    Adapter(ParameterKind::kQkvAdapter, m_.lora.targets.qkv, QkvWidth(m_), m_.hidden);
+    AddSplit(ParameterKind::kQkvWeight, m_.hidden * m_.attention.qkv_width());
+    if (m_.attention.qkv_bias) AddSplit(ParameterKind::kQkvBias, m_.attention.qkv_width());
+    Adapter(ParameterKind::kQkvAdapter, m_.lora.targets.qkv, m_.attention.qkv_width(), m_.hidden);
     if (!m_.attention.qk_norm) return;
     PlainNorm(ParameterKind::kQNorm, m_.attention.head_dim);
     PlainNorm(ParameterKind::kKNorm, m_.attention.head_dim);
@@ -141,9 +162,10 @@ class ChunkList {
     Adapter(ParameterKind::kFc2Adapter, m_.lora.targets.fc2, m_.hidden, m_.mlp.ffn);
   }
 
-  void AddExperts(ParameterKind kind, int64_t elements) {
+  // `split`: over the tensor ranks of an expert.
+  void AddExperts(ParameterKind kind, int64_t elements, bool split = true) {
     for (int i = 0; i < m_.moe.experts / layout_.expert; ++i) {
-      Add(kind, layer_, elements / layout_.expert_tensor);
+      Add(kind, layer_, split ? elements / layout_.expert_tensor : elements);
       list_.back().expert = true;
     }
   }
@@ -153,8 +175,16 @@ class ChunkList {
     const int64_t inputs = m_.mlp.gated() ? 2 : 1;
     Norm(ParameterKind::kNorm2Weight, ParameterKind::kNorm2Bias);
     AddReplicated(ParameterKind::kRouterWeight, m_.hidden * moe.experts);
-    AddExperts(ParameterKind::kExpertFc1Weight, m_.hidden * inputs * moe.ffn);
-    AddExperts(ParameterKind::kExpertFc2Weight, m_.hidden * moe.ffn);
+    if (m_.bias) AddReplicated(ParameterKind::kRouterBias, moe.experts);
+    if (moe.latent > 0) {
+      AddReplicated(ParameterKind::kLatentDown, m_.hidden * moe.latent);
+      AddReplicated(ParameterKind::kLatentUp, m_.hidden * moe.latent);
+    }
+    const int64_t width = m_.expert_width();
+    AddExperts(ParameterKind::kExpertFc1Weight, width * inputs * moe.ffn);
+    if (m_.bias) AddExperts(ParameterKind::kExpertFc1Bias, inputs * moe.ffn);
+    AddExperts(ParameterKind::kExpertFc2Weight, width * moe.ffn);
+    if (m_.bias) AddExperts(ParameterKind::kExpertFc2Bias, width, /*split=*/false);
     if (moe.shared_ffn == 0) return;
     AddSplit(ParameterKind::kSharedFc1Weight, m_.hidden * inputs * moe.shared_ffn);
     AddSplit(ParameterKind::kSharedFc2Weight, m_.hidden * moe.shared_ffn);

@@ -28,6 +28,11 @@ enum class ParameterKind : uint8_t {
   kKvDownWeight,
   kKvNorm,
   kKvUpWeight,
+  kSinks,
+  kScan,  // of Mamba-2 or a gated delta net: the convolution and the numbers of each head
+  kScanInWeight,
+  kScanNorm,
+  kScanOutWeight,
   kPostNorm1,
   kNorm2Weight,
   kNorm2Bias,
@@ -36,8 +41,13 @@ enum class ParameterKind : uint8_t {
   kFc2Weight,
   kFc2Bias,
   kRouterWeight,
-  kExpertFc1Weight,  // one for each local expert
+  kRouterBias,  // that adds to the scores
+  kLatentDown,  // into and out of the latent width of experts
+  kLatentUp,
+  kExpertFc1Weight,  // one for each local expert; likewise the next three
+  kExpertFc1Bias,
   kExpertFc2Weight,
+  kExpertFc2Bias,
   kSharedGate,
   kSharedFc1Weight,
   kSharedFc2Weight,

@@ -30,6 +30,35 @@ TEST(Transformer, RankParametersAddUpToTheModel) {
   EXPECT_EQ(split * layout.tensor + replicated, ParameterCount(job.model));
 }
 
+// Every kind of layer on two tensor ranks: what a rank holds, and the model's count.
+int64_t Held(const std::vector<std::string>& overrides) {
+  std::vector<std::string> all = {"model.vocab=1024", "model.tied_embedding=false",
+                                  "parallel.pipeline=1", "parallel.sequence_parallel=true"};
+  all.insert(all.end(), overrides.begin(), overrides.end());
+  const TrainingJob job = TestJob(all);
+  const ParallelLayout layout = TestLayout(job);
+  int64_t held = 0;
+  for (const Parameter& p : ChunkParameters(job.model, layout, 0, 0)) {
+    const bool whole = p.sequence_parallel || p.kind == ParameterKind::kPositionEmbedding;
+    held += p.elements * (whole ? 1 : layout.tensor);
+  }
+  return held - ParameterCount(job.model);
+}
+
+TEST(Transformer, ScansLatentExpertsSinksAndBiasesAddUp) {
+  EXPECT_EQ(
+      Held({"model.layer_pattern=M*-MM-*M", "model.mamba_head_dim=16", "model.mamba_groups=2"}), 0);
+  EXPECT_EQ(
+      Held({"model.delta_attention_every=4", "model.delta_key_heads=2", "model.delta_value_heads=4",
+            "model.attention_gate=true", "model.attention_sinks=true"}),
+      0);
+  EXPECT_EQ(Held({"model.experts=4", "model.experts_per_token=2", "model.bias=false",
+                  "model.expert_latent=16"}),
+            0);
+  // Each of two tensor ranks holds the whole bias of fc2 of 4 experts in 8 layers.
+  EXPECT_EQ(Held({"model.experts=4", "model.experts_per_token=2"}), 8 * 4 * 64);
+}
+
 TEST(Transformer, ATiedHeadIsStoredTwiceOnlyAcrossStages) {
   const TrainingJob one = TestJob({"parallel.pipeline=1"});
   const TrainingJob two = TestJob();

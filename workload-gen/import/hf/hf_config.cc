@@ -54,6 +54,7 @@ class ConfigReader {
       CopyField(field);
     }
     if (family_.Reads("hidden_act")) ReadActivation();
+    ReadScans();
     if (family_.Reads("sliding_window")) ReadWindow();
     if (family_.Reads("num_experts_per_tok")) ReadExperts();
     if (family_.Reads("patch_size")) ReadPatches();
@@ -117,7 +118,8 @@ class ConfigReader {
 
   void ReadActivation() {
     const YamlNode* value = nullptr;
-    for (const char* name : {"hidden_activation", "hidden_act", "activation_function"}) {
+    for (const char* name :
+         {"hidden_activation", "hidden_act", "activation_function", "mlp_hidden_act"}) {
       const YamlNode* found = Field(name);
       if (value == nullptr) value = found;
     }
@@ -185,7 +187,8 @@ class ConfigReader {
   void ReadExperts() {
     const std::optional<int64_t> width = Number("moe_intermediate_size");
     const std::optional<int64_t> shared = Number("n_shared_experts");
-    if (width.has_value() && shared.has_value() && *shared > 0) {
+    const bool stated = Field("moe_shared_expert_intermediate_size") != nullptr;
+    if (width.has_value() && shared.has_value() && *shared > 0 && !stated) {
       if (*shared * *width <= kMaxDimension) {
         PutNumber("shared_expert_ffn", *shared * *width, "n_shared_experts");
       } else {
@@ -215,6 +218,23 @@ class ConfigReader {
       return;
     }
     Put("first_dense_layers", std::to_string(dense->items.size()), *dense);
+  }
+
+  // Convolutions before scans have kScanTaps rows. full_attention_interval states what layer_types
+  // lists.
+  void ReadScans() {
+    for (const char* name : {"conv_kernel", "linear_conv_kernel_dim"}) {
+      const std::optional<int64_t> taps = Number(name);
+      if (!taps.has_value() || *taps == kScanTaps) continue;
+      diagnostics_.Add(Field(name)->ErrorHere(fmt::format(
+          "'{}' is {}; convolutions of {} rows are generated", name, *taps, kScanTaps)));
+    }
+    if (family_.Reads("full_attention_interval")) used_.insert("layer_types");
+    if (family_.Reads("hybrid_override_pattern") && Field("hybrid_override_pattern") == nullptr) {
+      diagnostics_.Add(
+          config_.ErrorHere("'hybrid_override_pattern' is needed: the part that each "
+                            "layer has"));
+    }
   }
 
   // A class token comes in addition to the patches.

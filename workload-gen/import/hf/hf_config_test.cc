@@ -160,6 +160,44 @@ TEST(HfConfig, DeepSeeks) {
   EXPECT_EQ(v3.moe.first_dense_layers, 3);
 }
 
+TEST(HfConfig, NemotronH) {
+  const std::string nano = Decoder("nemotron_h", 52, 2688, 32, 2, 1856, 131072,
+                                   R"(, "head_dim": 128, "mlp_hidden_act": "relu2",
+      "hybrid_override_pattern": "MEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEMEM*EMEMEMEME",
+      "mamba_num_heads": 64, "mamba_head_dim": 64, "ssm_state_size": 128, "n_groups": 8,
+      "conv_kernel": 4, "chunk_size": 128, "expand": 2, "n_routed_experts": 128,
+      "num_experts_per_tok": 6, "n_shared_experts": 1, "moe_intermediate_size": 1856,
+      "moe_shared_expert_intermediate_size": 3712, "n_group": 1, "topk_group": 1)");
+  const ModelShape m = Shape(nano);
+  EXPECT_EQ(m.mlp.activation, Activation::kSquaredRelu);
+  EXPECT_EQ(m.embedding.positions, Positions::kNone);
+  EXPECT_EQ(m.moe.shared_ffn, 3712);
+  EXPECT_EQ(m.expert_layers(), 23);
+  EXPECT_NEAR(static_cast<double>(ParameterCount(m)), 31.6e9, 0.1e9);
+}
+
+TEST(HfConfig, Qwen3Next) {
+  const ModelShape m = Shape(Decoder("qwen3_next", 48, 2048, 16, 2, 5120, 151936,
+                                     R"(, "head_dim": 256, "hidden_act": "silu",
+      "num_experts": 512, "num_experts_per_tok": 10, "moe_intermediate_size": 512,
+      "shared_expert_intermediate_size": 512, "full_attention_interval": 4,
+      "linear_num_key_heads": 16, "linear_num_value_heads": 32, "linear_key_head_dim": 128,
+      "linear_value_head_dim": 128, "linear_conv_kernel_dim": 4)"));
+  EXPECT_EQ(m.PartsOf(2).mixer, Mixer::kDeltaNet);
+  EXPECT_EQ(m.PartsOf(3).mixer, Mixer::kAttention);
+  EXPECT_NEAR(static_cast<double>(ParameterCount(m)), 79.7e9, 0.3e9);
+}
+
+TEST(HfConfig, GptOss) {
+  const ModelShape m = Shape(Decoder("gpt_oss", 24, 2880, 64, 8, 2880, 201088,
+                                     R"(, "head_dim": 64, "hidden_act": "silu",
+      "attention_bias": true, "num_local_experts": 32, "num_experts_per_tok": 4,
+      "experts_per_token": 4, "sliding_window": 128, "swiglu_limit": 7.0)"));
+  EXPECT_EQ(ParameterCount(m), 20914757184);
+  EXPECT_TRUE(m.attention.sinks && m.PartsOf(0).window);
+  EXPECT_FALSE(m.PartsOf(1).window);
+}
+
 TEST(HfConfig, Gemmas) {
   const ModelShape first = Shape(Decoder("gemma", 28, 3072, 16, 16, 24576, 256000,
                                          R"(, "head_dim": 256, "hidden_act": "gelu",
@@ -345,8 +383,8 @@ TEST(HfConfig, AnUnknownTypeListsTheValidTypes) {
   EXPECT_EQ(ErrorOf("{\n  \"model_type\": \"lama\"\n}"),
             "config.json:2:17: error: unsupported model_type 'lama'; did you mean "
             "'llama'?; valid values are bert, deepseek_v2, deepseek_v3, gemma, gemma2, "
-            "gemma3_text, gpt2, "
-            "llama, mistral, mixtral, nemotron, qwen2, qwen2_moe, qwen3, qwen3_moe, vit\n"
+            "gemma3_text, gpt2, gpt_oss, llama, mistral, mixtral, nemotron, nemotron_h, qwen2, "
+            "qwen2_moe, qwen3, qwen3_moe, qwen3_next, vit\n"
             "    \"model_type\": \"lama\"\n"
             "                  ^");
   EXPECT_EQ(ErrorOf("{}"), "config.json:1:1: error: a config.json needs 'model_type'\n  {}\n  ^");

@@ -30,7 +30,7 @@ class ComputedExperts {
   void DropExperts() {
     for (const char* key :
          {"model.expert_ffn", "model.shared_expert_ffn", "model.router_bias",
-          "model.shared_expert_gate", "training.moe_capacity_factor",
+          "model.shared_expert_gate", "model.expert_latent", "training.moe_capacity_factor",
           "training.moe_pad_to_capacity", "parallel.expert_tensor", "overlap.shared_expert"}) {
       r_.tree.Unset(key);
     }

@@ -12,6 +12,9 @@ namespace drydock {
 
 void ComputeModel(MegatronReader* reader);
 void ComputeExperts(MegatronReader* reader);
+void ComputePattern(MegatronReader* reader);
+// The argument that gives the pattern of a hybrid model; "" if there is none.
+const char* HybridArgument(const MegatronReader& reader);
 void ComputeTraining(const LaunchLine& line, MegatronReader* reader, ImportNotes* notes);
 void ComputeParallel(MegatronReader* reader, ImportNotes* notes);
 // A configuration of overlaps that does not exist on this machine is an error with `strict`.

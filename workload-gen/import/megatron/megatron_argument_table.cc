@@ -28,7 +28,8 @@ constexpr Names kPlain[] = {
      "--vocab-size --padded-vocab-size --tokenizer-type --num-experts --moe-layer-freq "
      "--moe-router-topk --moe-token-dispatcher-type --q-lora-rank --kv-lora-rank --qk-head-dim "
      "--qk-pos-emb-head-dim --v-head-dim --loss-scale --main-grads-dtype --cuda-graph-impl "
-     "--tp-comm-overlap-cfg"},
+     "--tp-comm-overlap-cfg --hybrid-layer-pattern --hybrid-override-pattern --softmax-type "
+     "--linear-attention-freq --experimental-attention-variant"},
     {'0', Effect::kUsed,
      "--group-query-attention --use-rotary-position-embeddings --no-position-embedding "
      "--squared-relu --swiglu --quick-geglu --multi-latent-attention --recompute-activations "
@@ -36,7 +37,7 @@ constexpr Names kPlain[] = {
      "--use-flash-attn --fp16 --bf16 --grad-reduce-in-bf16 "
      "--accumulate-allreduce-grads-in-fp32 --no-overlap-p2p-communication --use-nccl-ub "
      "--disable-symmetric-registration --moe-grouped-gemm --enable-cuda-graph "
-     "--external-cuda-graph"},
+     "--external-cuda-graph --is-hybrid-model"},
     {'+', Effect::kUsed,
      "--recompute-modules --cp-comm-type --moe-router-load-balancing-type --moe-aux-loss-coeff "
      "--cuda-graph-modules --cuda-graph-scope --spec"},
@@ -75,6 +76,7 @@ constexpr Names kPlain[] = {
      "--moe-router-topk-scaling-factor --moe-router-bias-update-rate "
      "--moe-input-jitter-eps --moe-token-drop-policy --moe-upcycling-granularity "
      "--fp8-margin --fp8-interval --fp8-amax-history-len --fp8-amax-compute-algo "
+     "--data-parallel-sharding-strategy "  // of --use-megatron-fsdp only
      "--sft-tokenizer-prompt-format --relative-attention-num-buckets "
      "--relative-attention-max-distance "
      "--cuda-graph-warmup-steps --optimizer-offload-fraction --min-offloaded-tensor-size"},
@@ -168,16 +170,19 @@ constexpr Explained kUnmodeled[] = {
     {"--exp-avg-sq-dtype", '1', "bytes of the optimizer, in its kernel and in memory"},
     {"--main-params-dtype", '1', "bytes of the optimizer, in its kernel and in memory"},
     {"--fp16-lm-cross-entropy", '0', "the loss in fp16"},
-    {"--softmax-type", '1', "attention's softmax"},
     {"--moe-router-fusion", '0', "the router's kernels"},
     {"--moe-router-padding-for-fp8", '0', "padding of experts' rows"},
     {"--moe-z-loss-coeff", '1', "a loss"},
     {"--moe-permute-fusion", '0', "permutation kernels"},
     {"--moe-deepep-num-sms", '1', "multiprocessors that dispatch"},
     {"--moe-use-legacy-grouped-gemm", '0', "grouped kernels"},
+    {"--mtp-use-repeated-layer", '0', "one layer for all depths of multi-token prediction"},
+    {"--disable-mamba-mem-eff-path", '0', "which tensors a Mamba-2 layer keeps"},
+    {"--linear-conv-kernel-dim", '1', "rows of the convolution of a gated delta net (4)"},
 };
 
 constexpr const char* kOtherModel = "this kind of model is not generated";
+constexpr const char* kRatio = "the layers are read from --hybrid-layer-pattern";
 constexpr const char* kFsdp =
     "of Megatron-LM, only its own data parallelism is read; write a model.yaml for sharded "
     "training";
@@ -191,10 +196,8 @@ constexpr Explained kRefused[] = {
     {"--decoder-seq-length", '1', kOtherModel},
     {"--heterogeneous-layers-config-path", '1', kOtherModel},
     {"--heterogeneous-layers-config-encoded-json", '1', kOtherModel},
-    {"--hybrid-attention-ratio", '1', kOtherModel},
-    {"--hybrid-mlp-ratio", '1', kOtherModel},
-    {"--hybrid-override-pattern", '1', kOtherModel},
-    {"--is-hybrid-model", '0', kOtherModel},
+    {"--hybrid-attention-ratio", '1', kRatio},
+    {"--hybrid-mlp-ratio", '1', kRatio},
     {"--retro-add-retriever", '0', kOtherModel},
     {"--vision-pretraining", '0', kOtherModel},
     {"--use-legacy-models", '0', "only models of Megatron-Core are generated"},
@@ -216,7 +219,6 @@ constexpr Explained kRefused[] = {
     {"--use-torch-fsdp2", '0', kFsdp},
     {"--use-megatron-fsdp", '0', kFsdp},
     {"--use-custom-fsdp", '0', kFsdp},
-    {"--data-parallel-sharding-strategy", '1', kFsdp},
     {"--deepspeed", '0', kFsdp},
     {"--deepspeed_config", '1', kFsdp},
     {"--zero-stage", '1', kFsdp},

@@ -150,9 +150,7 @@ class Sorter {
     const std::string& value = given.values[0].text;
     return (name == "--num-distributed-optimizer-instances" && value == "1") ||
            (name == "--cpu-offloading-num-layers" && value == "0") ||
-           (name == "--data-parallel-sharding-strategy" && value == "no_shard") ||
            (name == "--zero-stage" && value == "0") ||
-           (name == "--softmax-type" && value == "vanilla") ||
            ((name == "--exp-avg-dtype" || name == "--exp-avg-sq-dtype" ||
              name == "--main-params-dtype") &&
             value == "fp32") ||

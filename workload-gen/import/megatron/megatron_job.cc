@@ -31,6 +31,7 @@ class JobMaker {
     SetPlainKeys();
     ComputeModel(&r_);
     ComputeExperts(&r_);
+    ComputePattern(&r_);
     ComputeTraining(line_, &r_, &notes_);
     ComputeParallel(&r_, &notes_);
     ComputeOverlap(strict_, &r_, &notes_);
@@ -43,8 +44,8 @@ class JobMaker {
     if (has("inference") || has("generat") || has("server")) {
       r_.FailAt(line_.script, fmt::format("'{}': {}", name, kInferenceText));
     }
-    for (const char* other : {"pretrain_t5", "pretrain_vision", "pretrain_mamba", "pretrain_retro",
-                              "pretrain_ict", "pretrain_vlm"}) {
+    for (const char* other :
+         {"pretrain_t5", "pretrain_vision", "pretrain_retro", "pretrain_ict", "pretrain_vlm"}) {
       if (!name.starts_with(other)) continue;
       r_.FailAt(
           line_.script,
@@ -63,7 +64,7 @@ class JobMaker {
   }
 
   void CheckRequired() {
-    if (!r_.Has("--num-layers") && !r_.Has("--encoder-num-layers"))
+    if (!r_.Has("--num-layers") && !r_.Has("--encoder-num-layers") && *HybridArgument(r_) == '\0')
       r_.ReportMissing("--num-layers");
     if (!r_.Has("--seq-length") && !r_.Has("--encoder-seq-length"))
       r_.ReportMissing("--seq-length");

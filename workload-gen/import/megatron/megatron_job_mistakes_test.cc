@@ -49,6 +49,12 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Mistake{"", "--bf16 or --fp16 is not given; training in fp32 is not generated"},
         Mistake{"--bf16 --fp16", "--fp16 excludes --bf16"},
+        Mistake{"--bf16 --hybrid-layer-pattern M*", "'M*' has 2 layers; --num-layers says 48"},
+        Mistake{"--bf16 --is-hybrid-model", "needs --hybrid-layer-pattern"},
+        Mistake{"--bf16 --hybrid-attention-ratio 0.1",
+                "'--hybrid-attention-ratio': the layers are read from --hybrid-layer-pattern"},
+        Mistake{"--bf16 --experimental-attention-variant dsa",
+                "'dsa' is not generated; gated_delta_net is"},
         Mistake{"--bf16 true", "unexpected 'true': '--bf16' takes no value"},
         Mistake{"--bf16 --hidden-size", "'--hidden-size' needs a value"},
         Mistake{"--bf16 --clip-grad 1 2", "unexpected '2': '--clip-grad' takes one value"},

@@ -49,6 +49,49 @@ TEST(MegatronJob, ModelArguments) {
   EXPECT_EQ(m.attention.full_attention_every, 6);
 }
 
+// --num-layers may be absent; stages in the pattern are a layout of the pipeline.
+TEST(MegatronJob, HybridPatterns) {
+  const std::string rest =
+      "--hidden-size 768 --num-attention-heads 8 --seq-length 2048 --max-position-embeddings 2048 "
+      "--micro-batch-size 4 --global-batch-size 64 --padded-vocab-size 51200 --bf16 "
+      "--num-experts 32 --moe-latent-size 256 --is-hybrid-model --spec "
+      "megatron.core.models.hybrid.hybrid_layer_specs hybrid_stack_spec ";
+  const ModelShape m = Job(rest +
+                           "--hybrid-layer-pattern MEM*E/*E/*E --mamba-num-heads 16 "
+                           "--mamba-head-dim 32 --mamba-state-dim 64 --mamba-num-groups 4")
+                           .model;
+  EXPECT_EQ(m.layers, 5);
+  EXPECT_EQ(m.pattern, "MEM*E");
+  EXPECT_EQ(m.mtp_layers, 2);
+  EXPECT_EQ(m.moe.latent, 256);
+  EXPECT_EQ(m.mamba.heads, 16);
+  EXPECT_EQ(m.mamba.head_dim, 32);
+  EXPECT_EQ(m.mamba.state, 64);
+  EXPECT_EQ(m.mamba.groups, 4);
+  EXPECT_EQ(m.PartsOf(0).mixer, Mixer::kMamba);
+  EXPECT_EQ(m.PartsOf(3).mixer, Mixer::kAttention);
+  EXPECT_TRUE(m.PartsOf(4).experts && m.PartsOf(5).experts);
+  const TrainingJob staged =
+      Job(rest + "--hybrid-override-pattern 'ME|M*E|M' --pipeline-model-parallel-size 3");
+  EXPECT_EQ(staged.model.pattern, "MEM*EM");
+  EXPECT_EQ(staged.model.mamba.heads, 24) << "2 x 768 / 64";
+  EXPECT_EQ(staged.parallel.layout, "Ett|ttt|tL");
+}
+
+TEST(MegatronJob, GatedDeltaNetsGatesAndSinks) {
+  const ModelShape m =
+      Gpt("--bf16 --experimental-attention-variant gated_delta_net --linear-attention-freq 4 "
+          "--linear-num-value-heads 64 --attention-output-gate --softmax-type learnable")
+          .model;
+  EXPECT_EQ(m.delta.attention_every, 4);
+  EXPECT_EQ(m.delta.key_heads, 16);
+  EXPECT_EQ(m.delta.value_heads, 64);
+  EXPECT_TRUE(m.attention.gate && m.attention.sinks);
+  EXPECT_FALSE(Gpt("--bf16 --softmax-type off-by-one").model.attention.sinks);
+  EXPECT_EQ(Gpt("--bf16 --linear-num-value-heads 64 --mamba-num-heads 4").model.delta.value_heads,
+            0);
+}
+
 TEST(MegatronJob, VocabularyFollowsTheTokenizer) {
   const auto vocab = [](const std::string& arguments) {
     const std::string gpt = kGpt;
