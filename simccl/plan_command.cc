@@ -1,8 +1,8 @@
 // simccl RUN: reads 1-workload/, writes 2-flows.pb.
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 
@@ -17,6 +17,7 @@
 #include "simccl/plan/plan_text.h"
 #include "simccl/plan/plan_workload.h"
 #include "simccl/planner_table.h"
+#include "simccl/tokens/token_costs.h"
 
 namespace drydock {
 namespace {
@@ -24,8 +25,7 @@ namespace {
 const ToolInfo kTool = {"simccl",
                         "Plans each distinct communication call: what every member of its group "
                         "sends and receives.",
-                        "reads RUN/1-workload/, writes RUN/2-flows.pb",
-                        "simccl runs/gpt-22b"};
+                        "reads RUN/1-workload/, writes RUN/2-flows.pb", "simccl runs/gpt-22b"};
 
 struct Options {
   std::string run;
@@ -67,13 +67,12 @@ Status Dump(const Options& options, const CommonOptions& common, const WorkloadF
 }
 
 Stamp StampOf(const Options& options) {
-  return {
-      options.run,
-      kTool.name,
-      {options.run + "/" + kManifestName, options.run + "/" + kTopologyName,
-       NcclLibrary::Find(options.planner_options.nccl_library)},
-      {"planner=" + options.planner, "nccl-library=" + options.planner_options.nccl_library},
-      {options.run + "/" + kFlowPlanName}};
+  return {options.run,
+          kTool.name,
+          {options.run + "/" + kManifestName, options.run + "/" + kTopologyName,
+           NcclLibrary::Find(options.planner_options.nccl_library), TokenCostsPath()},
+          {"planner=" + options.planner, "nccl-library=" + options.planner_options.nccl_library},
+          {options.run + "/" + kFlowPlanName}};
 }
 
 void Announce(const CommonOptions& common, const FlowPlan& flow_plan) {

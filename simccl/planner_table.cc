@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "simccl/nccl/nccl_planner.h"
+#include "simccl/tokens/token_planner.h"
 #include "simccl/userbuffers/userbuffers_planner.h"
 
 namespace drydock {
@@ -34,7 +35,7 @@ Result<std::unique_ptr<CollectivePlanner>> MakePlanner(const PlannerChoice& choi
                                                        const Topology& topology,
                                                        const PlannerOptions& options) {
   ASSIGN_OR_RETURN(std::unique_ptr<CollectivePlanner> planner, choice.make(topology, options));
-  return MakeUserBuffersPlanner(std::move(planner));
+  return MakeTokenPlanner(topology, MakeUserBuffersPlanner(std::move(planner)));
 }
 
 }  // namespace drydock

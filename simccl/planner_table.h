@@ -30,7 +30,8 @@ std::span<const PlannerChoice> PlannerChoices();
 // Returns the choice called `name`. The error lists the valid names.
 Result<const PlannerChoice*> FindPlanner(const std::string& name);
 
-// Returns a planner of this choice. Calls in Transformer Engine's userbuffers bypass it.
+// Returns a planner of this choice. Calls in Transformer Engine's userbuffers, and exchanges of
+// tokens by DeepEP and HybridEP, bypass it.
 // `topology` must outlive the planner.
 Result<std::unique_ptr<CollectivePlanner>> MakePlanner(const PlannerChoice& choice,
                                                        const Topology& topology,

@@ -89,6 +89,7 @@ struct Kernel {
   double flops = 0;                               // on tensor cores; 0 for memory-bound kernels
   double bytes = 0;                               // memory traffic if every operand moves once
   int launches = 1;                               // number of kernels that it represents
+  int looped = 0;  // further launches by a loop over experts, on streams beside each other
   int64_t main_gradient = 0;  // bytes of an element of the main gradient it adds into; 0: none
   bool promoted = false;      // an fp8 GEMM that promotes its partial sums to fp32
 };

@@ -84,6 +84,9 @@ class GpuSimulation {
       ++source_count[static_cast<size_t>(predicted->source)];
       SlowToSlowest(slowest_, gpus_, &*predicted);
       launches += kernel.launches;
+      // The kernels of attention's backward are launched by one call.
+      predicted->launches = IsAttention(kernel.kind) ? 1 : kernel.launches;
+      predicted->looped = kernel.looped;
       time.total += predicted->time;
       time.kernels.push_back(*std::move(predicted));
     }

@@ -19,9 +19,34 @@ void ListKernels(const submodule::Router& s, KernelList* list) {
                               : Gemm(type, s.n, s.k, s.rows));
 }
 
+namespace {
+
+// Operators of Megatron-LM's router (moe_utils.py, topk_routing_with_score_function and
+// switch_load_balancing_loss_func) beside those that are listed one by one: conversions, the second
+// kernel of a top-k, the map of picks; for the loss, a second softmax, top-k and map, sums, and the
+// tracker of losses. Of the dispatchers: the tokens of each expert, here and elsewhere, and the
+// sizes of messages (token_dispatcher.py, preprocess).
+constexpr int kRouting = 6, kRoutingBackward = 2;
+constexpr int kLoss = 16, kLossBackward = 7;
+constexpr int kCounts = 10;
+// Transformer Engine's fused router has one kernel, and two for the loss.
+constexpr int kFusedLoss = 2;
+
+void ListLoss(const submodule::TopK& s, KernelList* list) {
+  if (!s.aux_loss) return;
+  const int operators = s.fused ? kFusedLoss : list->forward() ? kLoss : kLossBackward;
+  list->Operators(operators, s.rows, s.n);
+}
+
+}  // namespace
+
 // The picked scores are scattered into a zeroed table of all scores, beside a table of the picks
 // with one byte per entry. An index has 8 bytes.
 void ListKernels(const submodule::TopK& s, KernelList* list) {
+  if (s.fused) {
+    list->Memory(list->forward() ? K::kTopK : K::kScatter, s.rows, s.n, 2 * list->e);
+    return ListLoss(s, list);
+  }
   constexpr double kIndex = 8, kPick = 1;
   const double e = list->e;
   const double picked = static_cast<double>(s.top_k) / static_cast<double>(s.n);
@@ -29,11 +54,14 @@ void ListKernels(const submodule::TopK& s, KernelList* list) {
     list->Memory(K::kTopK, s.rows, s.n, e + picked * (e + kIndex));
     list->Memory(K::kFill, s.rows, s.n, e + kPick);
     list->Memory(K::kScatter, s.rows, s.top_k, 2 * e + kIndex + kPick);
-    return;
+    list->Operators(kRouting, s.rows, s.n);
+    return ListLoss(s, list);
   }
   list->Memory(K::kScatter, s.rows, s.top_k, 2 * e + kIndex);  // from the gradient of the table
   list->Memory(K::kFill, s.rows, s.n);
   list->Memory(K::kScatter, s.rows, s.top_k, 2 * e + kIndex);  // into the gradient of the scores
+  list->Operators(kRoutingBackward, s.rows, s.n);
+  ListLoss(s, list);
 }
 
 // The row map says where each row goes. Its first pass reads the picks (one byte per entry) and
@@ -45,6 +73,7 @@ void ListKernels(const submodule::Permute& s, KernelList* list) {
   if (!list->forward()) {
     return list->Memory(K::kUnpermute, s.rows * s.top_k, s.n, e + e / copies);
   }
+  if (s.counts) list->Operators(kCounts, s.rows, s.experts);
   list->Memory(K::kRowMap, s.rows, s.experts, kPick + kCount);
   list->Memory(K::kRowMap, s.rows, s.experts, kCount + kCount);
   list->Memory(K::kPermute, s.rows * s.top_k, s.n, e + e / copies);
@@ -59,11 +88,14 @@ void ListKernels(const submodule::Unpermute& s, KernelList* list) {
                (forward ? e : 2 * e) + e / copies);
 }
 
-// Assumes that every expert has the same number of tokens.
+// Assumes that every expert has the same number of tokens. Without one kernel for all experts,
+// Transformer Engine launches a product for each expert, on four streams that fill each other's
+// gaps, and quantizes the rows of each expert.
 void ListKernels(const submodule::GroupedLinear& s, KernelList* list) {
   const int64_t each = (s.rows + s.experts - 1) / s.experts;
   const DataType type = list->gemm_type;
   const bool fp8 = type == DataType::kFp8;
+  const size_t before = list->kernels.size();
   if (list->forward()) {
     if (fp8) list->Memory(K::kQuantise, s.rows, s.k);
     list->Add(GroupedGemm(K::kGroupedGemm, type, s.experts, each, s.n, s.k));
@@ -79,6 +111,7 @@ void ListKernels(const submodule::GroupedLinear& s, KernelList* list) {
             ? GroupedGemm(K::kGroupedGemmAccumulate, type, s.experts, s.n, s.k, each, element)
             : GroupedGemm(K::kGroupedGemm, type, s.experts, s.n, s.k, each)));
   }
+  if (!s.one_kernel) list->Loop(s.experts, list->kernels.size() - before);
 }
 
 }  // namespace drydock

@@ -33,6 +33,20 @@ struct KernelList {
     kernels.push_back(MemoryKernel(kind, type, rows, columns, bytes));
   }
 
+  // `count` operators of PyTorch, each a kernel that reads and writes rows x columns.
+  void Operators(int count, int64_t rows, int64_t columns) {
+    Kernel kernel = UsualMemoryKernel(KernelKind::kElementwise, type, rows, columns);
+    kernel.bytes *= count;
+    kernel.launches = count;
+    kernels.push_back(kernel);
+  }
+  // Launches the last `count` kernels once for each expert.
+  void Loop(int64_t experts, size_t count) {
+    for (size_t i = kernels.size() - count; i < kernels.size(); ++i) {
+      kernels[i].looped = static_cast<int>(experts) - 1;
+    }
+  }
+
   bool forward() const { return pass == Pass::kForward; }
   // The pass computes the gradient of the input; kBackward computes both gradients.
   bool activation_gradient() const {

@@ -85,10 +85,32 @@ TEST(SubmoduleKernels, SoftmaxOfTwoHeadsRunsManyKernels) {
 
 TEST(SubmoduleKernels, TopKReadsAllScoresAndWritesThePicks) {
   const auto kernels = KernelsOfWords("kind: top-k, pass: fwd, rows: 1000, n: 64, top_k: 8");
-  ASSERT_EQ(kernels.size(), 3u);
+  ASSERT_EQ(kernels.size(), 4u);
   EXPECT_EQ(kernels[0].bytes, 1000 * (64 * 2 + 8 * (2 + 8)));
   EXPECT_EQ(kernels[1].bytes, 1000 * 64 * 3);
   EXPECT_EQ(kernels[2].bytes, 1000 * 8 * 13);
+}
+
+int LaunchesOf(const std::vector<Kernel>& kernels) {
+  int launches = 0;
+  for (const Kernel& kernel : kernels) launches += kernel.launches;
+  return launches;
+}
+
+TEST(SubmoduleKernels, FusedRoutersLaunchFewKernels) {
+  const std::string forward = "kind: top-k, pass: fwd, rows: 1000, n: 64, top_k: 8";
+  EXPECT_EQ(LaunchesOf(KernelsOfWords(forward)), 3 + 6);
+  EXPECT_EQ(LaunchesOf(KernelsOfWords(forward + ", aux_loss: true")), 3 + 6 + 16);
+  EXPECT_EQ(LaunchesOf(KernelsOfWords(forward + ", fused: true")), 1);
+  EXPECT_EQ(LaunchesOf(KernelsOfWords(forward + ", fused: true, aux_loss: true")), 1 + 2);
+  const std::string backward = "kind: top-k, pass: bwd, rows: 1000, n: 64, top_k: 8";
+  EXPECT_EQ(LaunchesOf(KernelsOfWords(backward + ", aux_loss: true")), 3 + 2 + 7);
+}
+
+TEST(SubmoduleKernels, TokensAreCountedByOperators) {
+  const std::string words = "kind: permute, pass: fwd, rows: 100, n: 7168, experts: 32, top_k: 4";
+  EXPECT_EQ(LaunchesOf(KernelsOfWords(words)), 3);
+  EXPECT_EQ(LaunchesOf(KernelsOfWords(words + ", counts: true")), 3 + 10);
 }
 
 // The permutation reads a token once and writes it once for each pick; the backward pass does the
@@ -231,6 +253,16 @@ TEST(SubmoduleKernels, ExpertsShareTheRowsEvenly) {
   EXPECT_EQ(
       Listed("kind: grouped-linear, pass: fwd, type: fp8, rows: 16, n: 32, k: 64, experts: 2"),
       "quantise 16x64 bf16, grouped-gemm 2x8x32x64 fp8");
+}
+
+// The host launches a product, and in fp8 a quantization, for each expert.
+TEST(SubmoduleKernels, ALoopLaunchesTheProductsOfExperts) {
+  const std::string words =
+      "kind: grouped-linear, pass: fwd, type: fp8, rows: 4096, n: 2048, k: 7168, experts: 8";
+  for (const Kernel& kernel : KernelsOfWords(words)) EXPECT_EQ(kernel.looped, 7);
+  for (const Kernel& kernel : KernelsOfWords(words + ", one_kernel: true")) {
+    EXPECT_EQ(kernel.looped, 0);
+  }
 }
 
 TEST(SubmoduleKernels, QuantizationWithoutAKnownScaleReadsTwice) {

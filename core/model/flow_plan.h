@@ -32,8 +32,12 @@ enum class Algorithm : uint8_t {
   kPat,
   kSendRecv,
   kLocal,
-  kCopyEngine,  // without NCCL: copy engines move messages between users' buffers
-  kUserBuffers  // without NCCL: kernels of Transformer Engine move them
+  kCopyEngine,   // without NCCL: copy engines move messages between users' buffers
+  kUserBuffers,  // without NCCL: kernels of Transformer Engine move them
+  // Without NCCL: kernels of these libraries exchange tokens. A member's program stands for all SMs
+  // of its kernel (Work::channels).
+  kDeepEp,
+  kHybridEp
 };
 enum class Protocol : uint8_t { kLl, kLl128, kSimple };
 const std::vector<std::string>& AlgorithmNames();  // "tree", "ring", ...
@@ -166,6 +170,9 @@ struct Work {
   int slices = 0;
   int64_t slice_grain = 1;
   bool registered = false;  // NVLS on registered users' buffers
+  // kDeepEp, kHybridEp: from the kernel's turn to its first data; rate of one of its SMs.
+  Time start;
+  Bandwidth rate;
   friend bool operator==(const Work&, const Work&) = default;
 };
 

@@ -21,6 +21,7 @@ struct HostLaunch {
   int64_t queue = 0;          // launches that a stream holds before the host has to wait
   Time loop = {};             // as `kernel` and `collective`, for launches of a loop without Python
   Time backward_kernel = {};  // as `kernel`, for launches of autograd in the backward pass
+  Time expert = {};           // of a loop over the experts of a rank: one more expert's launch
 
   bool modeled() const { return queue > 0; }
 };

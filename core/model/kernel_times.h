@@ -36,7 +36,13 @@ struct KernelTime {
   double expected_error = 0;
   // This is not a kernel but a gap between kernels of the submodule. The host does not launch it.
   bool gap = false;
+  // Launches by which the host starts it. `looped` more come from a loop over experts, at
+  // HostLaunch::expert each.
+  int launches = 1, looped = 0;
 };
+
+// A bound of both.
+inline constexpr int kMaxLaunches = 1 << 20;
 
 struct SubmoduleTime {
   Time total;

@@ -74,7 +74,8 @@ const Names& ReduceOpNames() {
 }
 
 const Names& BufferKindNames() {
-  static const Names names = {"plain", "registered", "symmetric", "userbuffers"};
+  static const Names names = {"plain",       "registered", "symmetric",
+                              "userbuffers", "deepep",     "hybridep"};
   return names;
 }
 
@@ -102,8 +103,8 @@ const Names& PhaseNames() {
 
 const Names& AlgorithmNames() {
   static const Names names = {
-      "tree", "ring",      "collnet-direct", "collnet-chain", "nvls",       "nvls-tree",
-      "pat",  "send-recv", "local",          "copy-engine",   "userbuffers"};
+      "tree",      "ring",  "collnet-direct", "collnet-chain", "nvls",   "nvls-tree", "pat",
+      "send-recv", "local", "copy-engine",    "userbuffers",   "deepep", "hybridep"};
   return names;
 }
 

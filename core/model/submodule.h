@@ -235,11 +235,15 @@ struct Router {
 struct TopK {
   static constexpr std::string_view kName = "top-k";
   int64_t rows = 0, n = 0, top_k = 0;
+  bool fused = false;     // by a kernel of its own, not by PyTorch's operators
+  bool aux_loss = false;  // and the load-balancing loss
 
   static void Fields(auto& s, auto&& visit) {
     visit(Field::kExtent, "rows", s.rows);
     visit(Field::kExtent, "n", s.n);
     visit(Field::kExtent, "top_k", s.top_k);
+    visit(Field::kFlag, "fused", s.fused);
+    visit(Field::kFlag, "aux_loss", s.aux_loss);
   }
 };
 
@@ -247,12 +251,14 @@ struct TopK {
 // top_k copies.
 struct TokenMove {
   int64_t rows = 0, n = 0, experts = 0, top_k = 0;
+  bool counts = false;  // operators of PyTorch count the tokens of each expert first
 
   static void Fields(auto& s, auto&& visit) {
     visit(Field::kExtent, "rows", s.rows);
     visit(Field::kExtent, "n", s.n);
     visit(Field::kExtent, "experts", s.experts);
     visit(Field::kExtent, "top_k", s.top_k);
+    visit(Field::kFlag, "counts", s.counts);
   }
 };
 // Copies each token for each of its experts.
@@ -269,6 +275,9 @@ struct GroupedLinear {
   static constexpr std::string_view kName = "grouped-linear";
   int64_t rows = 0, n = 0, k = 0, experts = 0;
   bool accumulate_fp32 = false, accumulate_half = false;  // as in Linear
+  // One kernel computes all experts. Otherwise a loop launches a product for each of them, on
+  // several streams.
+  bool one_kernel = false;
 
   static void Fields(auto& s, auto&& visit) {
     visit(Field::kExtent, "rows", s.rows);
@@ -277,6 +286,7 @@ struct GroupedLinear {
     visit(Field::kExtent, "experts", s.experts);
     visit(Field::kFlag, "accumulate_fp32", s.accumulate_fp32);
     visit(Field::kFlag, "accumulate_half", s.accumulate_half);
+    visit(Field::kFlag, "one_kernel", s.one_kernel);
   }
 };
 

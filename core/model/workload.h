@@ -73,9 +73,19 @@ const std::vector<std::string>& ReduceOpNames();  // "sum", ...
 // How the program registered a call's buffers with NCCL. kPlain: none. kRegistered: memory from
 // ncclMemAlloc, by ncclCommRegister. kSymmetric: as symmetric memory, by ncclCommWindowRegister.
 // kUserBuffers: a call without NCCL, in which Transformer Engine moves the data between buffers
-// that all members map.
-enum class BufferKind : uint8_t { kPlain, kRegistered, kSymmetric, kUserBuffers };
-inline constexpr int kBufferKindCount = 4;
+// that all members map. kDeepEp, kHybridEp: an exchange of tokens without NCCL, by the kernels of
+// that library.
+enum class BufferKind : uint8_t {
+  kPlain,
+  kRegistered,
+  kSymmetric,
+  kUserBuffers,
+  kDeepEp,
+  kHybridEp
+};
+inline constexpr int kBufferKindCount = 6;
+// Kinds that a program can register with NCCL, which come first.
+inline constexpr int kNcclBufferKindCount = 3;
 const std::vector<std::string>& BufferKindNames();  // "plain", ...
 
 // A distinct communication call. `count` is in elements of `type`:
@@ -100,6 +110,7 @@ struct CommCall {
   // Grouped: the calls in order; none is grouped itself. A member makes the collectives and the
   // messages that it sends or receives.
   std::vector<CommCall> parts = {};
+  int sms = 0;  // kDeepEp, kHybridEp: of the kernel
   Bytes bytes() const { return SizeOf(type) * count; }
   bool operator==(const CommCall&) const = default;
 };

@@ -160,6 +160,17 @@ TEST(LaunchQueueTest, ALoopWithoutPythonLaunchesFaster) {
   EXPECT_EQ(Iteration(b), Time::Us(10 + 4 * 3 + 4 + 1));
 }
 
+// The first product of an expert takes 10 us of the host, seven more take 3 us each.
+TEST(LaunchQueueTest, EachExpertOfALoopIsLaunched) {
+  WorkloadBuilder b = OneRank();
+  b.workload.launch.expert = Time::Us(3);
+  Kernels(&b, {8});
+  b.times.gpus[0].submodules.back().kernels.back().looped = 7;
+  EXPECT_EQ(Iteration(b), Time::Us(10 + 7 * 3 + 4 + 1)) << "then the last product, of 1 us";
+  b.times.gpus[0].submodules.back().kernels.back().launches = 3;
+  EXPECT_EQ(Iteration(b), Time::Us(3 * 10 + 7 * 3 + 4) + Time::Ps(800'000)) << "of 8/10 us";
+}
+
 // Forward kernels take 10 us, backward kernels 2 us, also within one op.
 TEST(LaunchQueueTest, AutogradLaunchesFasterThanPython) {
   WorkloadBuilder b = OneRank();

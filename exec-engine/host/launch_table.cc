@@ -19,7 +19,7 @@ Time GapEach(const SubmoduleTime& times) {
     if (kernel.gap)
       gaps += kernel.time;
     else
-      ++kernels;
+      kernels += kernel.launches;
   }
   return kernels > 0 ? Time::Ps(gaps.ps() / kernels) : gaps;
 }
@@ -30,9 +30,10 @@ struct HostCost {
   Time each;  // for each kernel
 };
 
-// Launches the block's kernels in order. `costs`: by submodule.
+// Launches the block's kernels in order. `costs`: by submodule; `expert`: of each further launch of
+// a loop over experts.
 LaunchCost BlockCost(const ComputeBlock& block, const GpuKernelTimes& times,
-                     const std::vector<HostCost>& costs) {
+                     const std::vector<HostCost>& costs, Time expert) {
   LaunchCost cost;
   Time left;  // time of the block from the present kernel to the end
   for (const uint32_t submodule : block.submodules) left += times.submodules[submodule].total;
@@ -48,8 +49,13 @@ LaunchCost BlockCost(const ComputeBlock& block, const GpuKernelTimes& times,
     const Time gap = GapEach(s);
     Time code = costs[submodule].code;
     for (const KernelTime& kernel : s.kernels) {
-      if (!kernel.gap)
-        launch(kernel.time + gap, std::exchange(code, Time()) + costs[submodule].each);
+      if (kernel.gap) continue;
+      const int all = kernel.launches + kernel.looped;
+      const Time took = Time::Ps((kernel.time + gap * kernel.launches).ps() / all);
+      for (int i = 0; i < all; ++i) {
+        const Time each = i < kernel.launches ? costs[submodule].each : expert;
+        launch(took, std::exchange(code, Time()) + each);
+      }
     }
     // A submodule whose kernels are not listed counts as one kernel.
     if (s.kernels.empty() && s.total > Time()) launch(s.total, code + costs[submodule].each);
@@ -69,7 +75,7 @@ LaunchTable::LaunchTable(const Workload& workload, const HostKind& host,
     : costs_(workload.launch) {
   if (!modeled()) return;
   for (Time* time : {&costs_.kernel, &costs_.backward_kernel, &costs_.collective, &costs_.message,
-                     &costs_.graph, &costs_.wait, &costs_.loop}) {
+                     &costs_.graph, &costs_.wait, &costs_.loop, &costs_.expert}) {
     *time = Slower(*time, host.board.launch_speed);
   }
   std::vector<HostCost> costs, looped(workload.submodules.size(), HostCost{{}, costs_.loop});
@@ -78,8 +84,8 @@ LaunchTable::LaunchTable(const Workload& workload, const HostKind& host,
                      IsBackward(submodule.pass) ? costs_.backward_kernel : costs_.kernel});
   }
   for (const ComputeBlock& block : workload.blocks) {
-    blocks_.push_back(BlockCost(block, times, costs));
-    looped_.push_back(BlockCost(block, times, looped));
+    blocks_.push_back(BlockCost(block, times, costs, costs_.expert));
+    looped_.push_back(BlockCost(block, times, looped, costs_.expert));
   }
 }
 

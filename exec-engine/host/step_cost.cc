@@ -17,16 +17,29 @@ bool NoneIs(std::string_view handling, Slots operands, std::string_view letters)
          handling.substr(operands.begin, operands.count).find_first_of(letters) == handling.npos;
 }
 
+// A step of a token exchange costs the sender alone, whose program stands for all SMs of the
+// kernel; so does the copy of its own tokens. Receivers read tokens where they arrive.
+ByteCost TokenCost(const Step& step, const Work& work) {
+  if (step.receive.count > 0) return ByteCost();
+  return ByteCost(Bandwidth::BitsPerSecond(work.rate.bits_per_second() * work.channels));
+}
+
 }  // namespace
 
 bool IsNvls(Algorithm algorithm) {
   return algorithm == Algorithm::kNvls || algorithm == Algorithm::kNvlsTree;
 }
 
+bool ExchangesTokens(Algorithm algorithm) {
+  return algorithm == Algorithm::kDeepEp || algorithm == Algorithm::kHybridEp;
+}
+
 const CollectiveCosts::Protocol& CostsOf(const Work& work, const CollectiveCosts& costs) {
   if (IsNvls(work.algorithm)) return work.registered ? costs.nvls_registered : costs.nvls;
   if (work.algorithm == Algorithm::kCopyEngine) return costs.copy_engine;
   if (work.algorithm == Algorithm::kUserBuffers) return costs.userbuffers;
+  static const CollectiveCosts::Protocol none;
+  if (ExchangesTokens(work.algorithm)) return none;  // the work states its costs
   if (work.algorithm == Algorithm::kSendRecv) {
     return work.protocol == Protocol::kLl ? costs.p2p_ll : costs.p2p_simple;
   }
@@ -53,6 +66,7 @@ ByteCost CostOf(const Step& step, const Work& work, const GpuSpec& gpu, std::str
   const CollectiveCosts::Protocol& costs = CostsOf(work, gpu.collectives);
   // A local copy reads and writes the memory, half of its bandwidth each.
   const Bandwidth local_copy = Bandwidth::BitsPerSecond(gpu.memory_bandwidth.bits_per_second() / 2);
+  if (ExchangesTokens(work.algorithm)) return TokenCost(step, work);
   const ByteCost buffered(RateOf(step, costs, local_copy));
   // NVLS: a head itself moves what it reduces or multicasts. A member has a single operand.
   const bool heads = IsNvls(work.algorithm) && step.receive.count + step.send.count > 1;

@@ -76,7 +76,7 @@ void SpeedNccl(double factor, Workload* workload, KernelTimes*) {
 void SpeedHost(double factor, Workload* workload, KernelTimes*) {
   HostLaunch& launch = workload->launch;
   for (Time* time : {&launch.kernel, &launch.backward_kernel, &launch.collective, &launch.message,
-                     &launch.graph, &launch.loop, &launch.wait, &launch.latency}) {
+                     &launch.graph, &launch.loop, &launch.wait, &launch.latency, &launch.expert}) {
     *time = Shorter(*time, factor);
   }
   for (Submodule& submodule : workload->submodules) {

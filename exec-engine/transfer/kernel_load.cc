@@ -7,6 +7,7 @@
 
 #include "core/model/calls/slices.h"
 #include "core/model/sharing_costs.h"
+#include "exec-engine/host/step_cost.h"
 #include "exec-engine/transfer/local_plan.h"
 
 namespace drydock {
@@ -26,13 +27,15 @@ class Loads {
     busy_.clear();
     nics_.clear();
     std::map<int, std::set<uint16_t>> channels;  // by launch
+    size_t of_exchange = 0;                      // SMs for which one program stands
     for (const ChannelProgram& program : plan_.plan->members[static_cast<size_t>(member.member)]) {
       const Work& work = plan_.plan->works[program.work];
       // A copy engine moves its data without an SM.
       if (work.algorithm != Algorithm::kCopyEngine) channels[work.launch].insert(program.channel);
+      if (ExchangesTokens(work.algorithm)) of_exchange = static_cast<size_t>(work.channels);
       AddProgram(program, plan_.runners[runner++]);
     }
-    size_t most = 0;
+    size_t most = of_exchange;
     for (const auto& [launch, of_launch] : channels) most = std::max(most, of_launch.size());
     KernelLoad load;
     load.sms = costs_.channel_sms * static_cast<double>(most);

@@ -85,6 +85,12 @@ TEST(KernelLoadTest, ACopyEngineTakesNoSm) {
   EXPECT_NEAR(GigabytesPerSecond(loads[0]), 10, 0.01) << "reads, and writes into the peer's memory";
   plan.works[0].algorithm = Algorithm::kUserBuffers;
   EXPECT_EQ(Loads(plan, 2)[0].sms, 1);
+  // One program stands for all SMs of a token exchange, which has their rate.
+  plan.works[0].algorithm = Algorithm::kDeepEp;
+  plan.works[0].channels = 20;
+  plan.works[0].rate = Bandwidth::BitsPerSecond(4'000'000'000);  // 0.5 GB/s
+  EXPECT_EQ(Loads(plan, 2)[0].sms, 20);
+  EXPECT_NEAR(GigabytesPerSecond(Loads(plan, 2)[0]), 10, 0.01);
 }
 
 // A NIC of 25 GB/s and four channels of 40 GB/s together: both ends stage data for the NIC.

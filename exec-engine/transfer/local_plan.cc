@@ -51,7 +51,7 @@ class Builder {
       const int64_t warps = std::max(work.warps, 1);
       out_.base_of_launch.resize(static_cast<size_t>(work.launch) + 1);
       Time& base = out_.base_of_launch.back();
-      base = std::max(base, costs.base + costs.base_per_warp * warps);
+      base = std::max(base, work.start + costs.base + costs.base_per_warp * warps);
       LocalWork& local = out_.works.emplace_back();
       local.step = costs.step;
       local.net_slice = costs.net_slice;

@@ -15,7 +15,6 @@
 #include "simccl/explain/communicator_text.h"
 #include "simccl/explain/group_text.h"
 #include "simccl/nccl/nccl_calls.h"
-#include "simccl/userbuffers/userbuffers_planner.h"
 
 namespace drydock {
 namespace {
@@ -193,7 +192,7 @@ Result<std::string> Explain(const SelectedCall& selected, const std::string& lib
                                  RanksText(selected.ranks), selected.topology.name);
   text += HostsText(selected) + SplitText(selected, communicator) + SettingsText(selected.topology);
   if (selected.call.group_size == 1) return text + "\nNCCL runs a copy inside the GPU\n";
-  if (UsesUserBuffers(selected.call)) {
+  if (BypassesNccl(selected.call)) {
     return Error("--buffers userbuffers: the call bypasses NCCL; 'simccl expand' lists its flows");
   }
   const GroupOfCalls calls = CallsOf(selected.call);

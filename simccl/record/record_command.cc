@@ -198,9 +198,9 @@ void Announce(const CommonOptions& common, const PlayedWorkload& played) {
                   Plural(workload.rank_count(), "rank"), Plural(workload.class_count, "class"),
                   Plural(played.calls, "call"), Plural(played.communicators, "communicator")));
   if (played.bypassing == 0) return;
-  Report(kTool, common,
-         fmt::format("taken from the schedule, since they bypass NCCL: {} calls in userbuffers",
-                     played.bypassing));
+  Report(
+      kTool, common,
+      fmt::format("taken from the schedule, since they bypass NCCL: {} calls", played.bypassing));
 }
 
 Result<PlayedWorkload> PlayWatched(const CommonOptions& common, const Workload& schedule,

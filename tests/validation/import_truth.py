@@ -19,7 +19,7 @@ import shlex
 import sys
 
 from truth_tables import (BRIDGE_LORA, BRIDGE_MODELS, BRIDGE_TRAINING, CI_NEEDS, CI_SHARED_LAUNCH_SPEED, CI_SHARED_PROCESSORS,
-                          CLUSTERS, DGXC_MODELS, HEADS, HYBRID, LAYOUTS, MLPERF_LORA, MLPERF_MODELS, NEMO_1, NEMO_2, NEMO_LORA,
+                          CLUSTERS, DGXC_MODELS, FLEX_BACKENDS, HEADS, HYBRID, LAYOUTS, MLPERF_LORA, MLPERF_MODELS, NEMO_1, NEMO_2, NEMO_LORA,
                           NEMO_MODELS, NEMO_TRAINING, OTHER_MODELS, OTHER_RECIPES, RECOMPUTED, SIMUMAX_ARGUMENTS, SIMUMAX_EXPERTS,
                           SIMUMAX_MODELS)
 
@@ -189,10 +189,8 @@ def set_bridge_recipe(row, recipe):
         row.set(training={"recompute": "full", "recompute_method": "block", "recompute_layers": recipe["recompute_num_layers"]})
     set_graphs(row, recipe.get("cuda_graph_impl"), recipe.get("cuda_graph_scope"))
     dispatcher = recipe.get("moe_flex_dispatcher_backend")
-    if dispatcher == "hybridep":
-        row.need("HybridEP")
-    elif dispatcher == "deepep":
-        row.set(training={"moe_dispatcher": "flex"})
+    if dispatcher:
+        row.set(training={"moe_dispatcher": FLEX_BACKENDS[dispatcher]})
     if recipe.get("moe_a2a_overlap"):
         row.set(overlap={"expert": True, "delay_weight_gradients": True})
     if recipe.get("use_megatron_fsdp"):
@@ -230,6 +228,8 @@ def import_bridge(folder):
             row.set(training={"moe_capacity_factor": 1, "moe_pad_to_capacity": True})
         if row.model == "deepseek-v3" and "MTP" not in given["model"]:
             row.set(model={"mtp_layers": 1 if given["recipe"] else 0})
+            if not given["recipe"] and "parallel.layout" in row.settings:
+                row.set(parallel={"layout": row.settings["parallel.layout"].replace("m", "")})
         if given["fsdp"]:
             row.need("Megatron-FSDP")
         set_task(row, given["task"], BRIDGE_LORA)
@@ -485,6 +485,9 @@ def set_other_recipe(row, given):
         if re.search(pattern, f"{given['framework']}; {given['gpu']}; sequence {given['seq']}; {given['other']}"):
             row.set(**settings)
             row.need(*needs)
+    multiprocessors = re.search(r"(?:HybridEP|DeepEP) (\d+) SMs", given["other"])
+    if multiprocessors:
+        row.set(training={"moe_dispatch_sms": multiprocessors[1]})
     row.assume("recipe")
 
 

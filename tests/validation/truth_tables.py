@@ -55,6 +55,9 @@ def last_stage_shorter(end):
 
 LAYOUTS = {"deepseek-v3": last_stage_shorter("mL"), "kimi-k2": last_stage_shorter("L")}
 
+# Backends of the flex dispatcher (moe_flex_dispatcher_backend), and values of `moe_dispatcher`.
+FLEX_BACKENDS = {"deepep": "flex", "hybridep": "hybridep"}
+
 # Names of modules in recipes, and of `recompute_modules`.
 RECOMPUTED = {name: name for name in ("core_attn", "layernorm", "moe_act", "mlp", "moe", "shared_experts", "mla_up_proj")}
 
@@ -144,6 +147,7 @@ SIMUMAX_EXPERTS = {
 
 # What single tables say beside a row, or the command below their table: a pattern of its words, keys of model.yaml, features.
 ROUTER_GRAPHS = {"cuda_graphs": ["moe_router", "moe_preprocess"]}
+HYBRID_EP = {"training": {"moe_dispatcher": "hybridep"}}
 EXPERT_OVERLAP = {"overlap": {"expert": True, "delay_weight_gradients": True}}
 OTHER_RECIPES = [
     (r"dispatcher DeepEP", {"training": {"moe_dispatcher": "flex"}}, []),
@@ -152,14 +156,15 @@ OTHER_RECIPES = [
     (r"recompute norm, act;", {"training": {"recompute": "selective", "recompute_modules": ["layernorm", "moe_act"]}}, []),
     (r"recompute norm, act, shared_expert",
      {"training": {"recompute": "selective", "recompute_modules": ["layernorm", "moe_act", "shared_experts"]}}, []),
-    (r"HybridEP", {}, ["HybridEP"]),
+    (r"HybridEP", HYBRID_EP, []),
     (r"CUDA graphs moe_router", {"training": ROUTER_GRAPHS}, []),
-    (r"with(out)? EP overlap", {"training": ROUTER_GRAPHS}, ["HybridEP"]),  # the run above with one setting changed
+    (r"with(out)? EP overlap", HYBRID_EP, []),  # the run above with one setting changed
+    (r"with(out)? EP overlap", {"training": ROUTER_GRAPHS}, []),
     (r"(SMs,|with) EP overlap", EXPERT_OVERLAP, []),
     # yanring/Megatron-MoE-ModelZoo @e8650517 best_practice/qwen3/readme.md, commands at lines 40, 68, 74, 80 and 103
     (r"Megatron-Core; H100; .*launch command",
      {"training": {"moe_dispatcher": "flex", "recompute": "selective", "recompute_modules": ["layernorm", "moe"]}}, []),
-    (r"Megatron-Core; GB.*launch command", {}, ["HybridEP"]),
+    (r"Megatron-Core; GB.*launch command", HYBRID_EP, []),
     (r"Megatron-Core; GB.*sequence 4096; .*launch command",
      {"training": {"cuda_graphs": ["attn", "moe_router", "moe_preprocess"]}}, []),
     (r"long context|activation offloading",

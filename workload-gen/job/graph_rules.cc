@@ -17,6 +17,8 @@ const RecomputeModules& Recomputed(const TrainingJob& job) {
   return job.training.recompute.modules;
 }
 bool IsPadded(const TrainingJob& job) { return job.training.moe.pad_to_capacity; }
+// The host need not know the number of tokens.
+bool KnowsCounts(const TrainingJob& job) { return IsPadded(job) || job.training.moe.device_counts; }
 
 struct GraphRule {
   const char* text;
@@ -43,9 +45,10 @@ constexpr GraphRule kRules[] = {
        return IsCaptured(job, &GraphModules::mlp) && HasExperts(job) &&
               job.model.expert_layers() == job.model.layers;
      }},
-    {"'moe' needs moe_pad_to_capacity: true; otherwise the host reads the number of tokens",
+    {"'moe' needs moe_pad_to_capacity: true or moe_counts: device; otherwise the host reads the "
+     "number of tokens",
      [](const TrainingJob& job) {
-       return HasExperts(job) && IsCaptured(job, &GraphModules::moe) && !IsPadded(job);
+       return HasExperts(job) && IsCaptured(job, &GraphModules::moe) && !KnowsCounts(job);
      }},
     {"'moe_preprocess' with moe_capacity_factor and dispatcher alltoall needs "
      "moe_pad_to_capacity: true; otherwise the host reads the number of tokens",
@@ -83,9 +86,9 @@ constexpr GraphRule kRules[] = {
      [](const TrainingJob& job) { return IsWhole(job) && job.training.optimizer.check_gradients; }},
     {"full_iteration excludes synchronous_timers",
      [](const TrainingJob& job) { return IsWhole(job) && job.training.host.synchronous_timers; }},
-    {"full_iteration with experts needs moe_pad_to_capacity: true; otherwise the host reads the "
-     "number of tokens",
-     [](const TrainingJob& job) { return IsWhole(job) && HasExperts(job) && !IsPadded(job); }},
+    {"full_iteration with experts needs moe_pad_to_capacity: true or moe_counts: device; otherwise "
+     "the host reads the number of tokens",
+     [](const TrainingJob& job) { return IsWhole(job) && HasExperts(job) && !KnowsCounts(job); }},
     {"full_iteration with a pipeline needs overlap.p2p: true or batch_p2p_sync: false; otherwise "
      "the host synchronizes the device",
      [](const TrainingJob& job) {

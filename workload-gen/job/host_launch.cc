@@ -17,7 +17,8 @@ Result<HostLaunchSet> HostLaunchOf(const TrainingJob& job) {
   ASSIGN_OR_RETURN(const std::vector<HostLaunchSet> sets,
                    ParseHostLaunchFile(text, HostLaunchPath()));
   std::vector<std::string> names = {"none"};
-  for (const HostLaunchSet& set : sets) {
+  for (HostLaunchSet set : sets) {
+    if (job.model.moe.experts == 0) set.launch.expert = Time();
     if (set.launch.name == wanted) return set;
     names.push_back(set.launch.name);
   }

@@ -146,7 +146,7 @@ class JobRules {
     const TrainingRules& training = job_.training;
     if (job_.parallel.expert == 1) return Fail(key, "'expert' needs parallel.expert > 1");
     if (training.moe.dispatcher == MoeDispatcher::kAllGather) {
-      Fail(key, "'expert' needs moe_dispatcher alltoall or flex");
+      Fail(key, "'expert' needs moe_dispatcher alltoall, flex or hybridep");
     }
     if (job_.parallel.pipeline > 1 && job_.parallel.virtual_pipeline == 1) {
       Fail(key, "with pipeline {}, 'expert' needs virtual_pipeline > 1", job_.parallel.pipeline);

@@ -56,11 +56,11 @@ KeyKindPtr TypeOf(Member<DataType> member, const std::vector<DataType>& types) {
       });
 }
 
-// Omits the last kind, userbuffers, which only overlap.tensor uses.
+// Omits the kinds that do not belong to NCCL.
 KeyKindPtr GradientBuffers() {
   const std::vector<std::string>& kinds = BufferKindNames();
   return kind::Choice(MEMBER(training.optimizer.gradient_buffers),
-                      {kinds.begin(), kinds.end() - 1});
+                      {kinds.begin(), kinds.begin() + kNcclBufferKindCount});
 }
 
 void SetKvHeads(TrainingJob* job) { job->model.attention.kv_heads = job->model.attention.heads; }
@@ -474,10 +474,24 @@ std::vector<Key> TrainingKeys() {
                      Computed("--cuda-graph-scope"), Computed("--enable-cuda-graph"),
                      Computed("--external-cuda-graph")}),
       Key("moe_dispatcher",
-          kind::Choice(MEMBER(training.moe.dispatcher), {"alltoall", "allgather", "flex"}),
-          "how tokens reach their experts; `flex` is DeepEP")
+          kind::Choice(MEMBER(training.moe.dispatcher),
+                       {"alltoall", "allgather", "flex", "hybridep"}),
+          "how tokens reach their experts: `alltoall` and `allgather` are calls of NCCL; `flex` is "
+          "DeepEP, `hybridep` HybridEP (Megatron-LM's `flex` dispatcher with that backend)")
           .Needs("model.experts")
-          .Megatron({Computed("--moe-token-dispatcher-type")}),
+          .Megatron({Computed("--moe-token-dispatcher-type"),
+                     Computed("--moe-flex-dispatcher-backend"), Computed("--moe-enable-deepep")}),
+      Key("moe_dispatch_sms", kind::Count(MEMBER(training.moe.dispatch_sms), 1, 1024),
+          "SMs of the kernels that exchange tokens; needs dispatcher `flex` or `hybridep`")
+          .Needs("model.experts")
+          .Default("20 with `flex`, 16 with `hybridep`")
+          .Megatron({Computed("--moe-deepep-num-sms"), Computed("--moe-hybridep-num-sms")}),
+      Key("moe_counts", kind::Either(MEMBER(training.moe.device_counts), "host", "device"),
+          "who reads the number of tokens that each expert gets, unless all get the same number. "
+          "`host`: it waits for them in the forward pass of each layer. `device`: kernels read "
+          "them, into buffers of a fixed size; needs dispatcher `hybridep` and "
+          "`moe_grouped_kernel: one`")
+          .Needs("model.experts"),
       Key("moe_capacity_factor", kind::Number(MEMBER(training.moe.capacity_factor), 0, 1e4),
           "an expert takes ceil(tokens × experts_per_token / experts × factor) tokens of a rank; "
           "0: no token is dropped")
@@ -498,10 +512,20 @@ std::vector<Key> TrainingKeys() {
           .Needs("model.experts")
           .Megatron(
               {Computed("--moe-aux-loss-coeff"), Computed("--moe-router-load-balancing-type")}),
+      Key("moe_router_fusion", kind::Flag(MEMBER(training.moe.router_fusion)),
+          "Transformer Engine's kernels route tokens, in place of PyTorch's operators")
+          .Needs("model.experts")
+          .Megatron({Sets("--moe-router-fusion", "true")}),
       Key("moe_grouped_gemm", kind::Flag(MEMBER(training.moe.grouped_gemm)),
-          "one call computes all local experts")
+          "one module computes all local experts; otherwise each expert is a module of its own")
           .Needs("model.experts")
           .Megatron({Computed("--moe-grouped-gemm")}),
+      Key("moe_grouped_kernel", kind::Either(MEMBER(training.moe.one_kernel), "per-expert", "one"),
+          "products of `moe_grouped_gemm`. `per-expert`: the host launches one for each expert, as "
+          "Transformer Engine and the older grouped_gemm do. `one`: one kernel (CUTLASS, "
+          "cuBLASLt's grouped products)")
+          .Needs("model.experts")
+          .Megatron({Computed("--moe-use-legacy-grouped-gemm")}),
   };
 }
 
@@ -624,7 +648,8 @@ std::vector<Key> OverlapKeys() {
           .Megatron({Sets("--disable-tp-comm-bulk-wgrad", "false")}),
       Key("expert", kind::Flag(MEMBER(overlap.expert)),
           "token dispatch and combine of one micro-batch overlap compute of another; needs "
-          "`expert` > 1, dispatcher `alltoall` or `flex`, and `virtual_pipeline` > 1 with a "
+          "`expert` > 1, dispatcher `alltoall`, `flex` or `hybridep`, and `virtual_pipeline` > 1 "
+          "with a "
           "pipeline; excludes `recompute: full`, `recompute_modules: [moe]`, `shared_expert` and "
           "more than one of `mtp_layers`")
           .Megatron({Sets("--overlap-moe-expert-parallel-comm", "true")}),

@@ -150,7 +150,7 @@ class Rules {
   }
 
   void CheckDispatch(int tensor) {
-    if (job_.training.moe.dispatcher != MoeDispatcher::kFlex) return;
+    if (!job_.training.moe.without_nccl()) return;
     const int ranks = parallel_.expert * tensor;
     for (const HostKind& kind : topology_.host_kinds) {
       if (kind.gpus == topology_.host_kinds.front().gpus &&
@@ -158,8 +158,9 @@ class Rules {
         continue;
       }
       Fail("training.moe_dispatcher",
-           "dispatcher flex needs hosts of one size; expert {} x expert_tensor {} = {} ranks must "
+           "dispatcher {} needs hosts of one size; expert {} x expert_tensor {} = {} ranks must "
            "divide the GPUs of a host or be a multiple of them; a {} host has {} GPUs",
+           job_.training.moe.dispatcher == MoeDispatcher::kFlex ? "flex" : "hybridep",
            parallel_.expert, tensor, ranks, kind.name, kind.gpus);
       return;
     }

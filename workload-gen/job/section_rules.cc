@@ -249,6 +249,17 @@ void CheckModel(YamlReader* reader, TrainingJob* job) {
 
 void CheckTraining(YamlReader* reader, TrainingJob* job) {
   const ExpertRules& moe = job->training.moe;
+  if (moe.dispatch_sms > 0 && !moe.without_nccl()) {
+    reader->Fail("moe_dispatch_sms",
+                 "'moe_dispatch_sms' has no effect without moe_dispatcher: flex or hybridep");
+  }
+  if (moe.device_counts && (moe.dispatcher != MoeDispatcher::kHybridEp || !moe.one_kernel)) {
+    reader->Fail("moe_counts",
+                 "'moe_counts: device' needs moe_dispatcher: hybridep and moe_grouped_kernel: one");
+  }
+  if (moe.one_kernel && !moe.grouped_gemm) {
+    reader->Fail("moe_grouped_kernel", "'moe_grouped_kernel: one' needs moe_grouped_gemm: true");
+  }
   if (moe.pad_to_capacity && moe.capacity_factor == 0) {
     reader->Fail("moe_pad_to_capacity", "'moe_pad_to_capacity' needs moe_capacity_factor");
   }

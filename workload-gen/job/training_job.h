@@ -35,7 +35,8 @@ enum class RecomputeMethod : uint8_t { kUniform, kBlock };
 enum class CrossEntropyFusion : uint8_t { kNone, kNative, kTransformerEngine };
 // The kernels of attention, where the rest is fused: kAuto: those that the framework picks.
 enum class AttentionKernels : uint8_t { kAuto, kFlash, kCudnn, kUnfused };
-enum class MoeDispatcher : uint8_t { kAllToAll, kAllGather, kFlex };
+// kFlex: DeepEP.
+enum class MoeDispatcher : uint8_t { kAllToAll, kAllGather, kFlex, kHybridEp };
 
 // The modules that backward repeats with selective recomputation.
 struct RecomputeModules {
@@ -91,6 +92,15 @@ struct ExpertRules {
   double imbalance = 1;  // tokens of the busiest expert-parallel rank / the mean
   bool aux_loss = true;  // token counts are reduced over tp-cp in the forward pass of each layer
   bool grouped_gemm = true;
+  bool one_kernel = false;     // computes all local experts; otherwise a product for each of them
+  bool device_counts = false;  // the host does not read the numbers of tokens
+  bool router_fusion = false;
+  int dispatch_sms = 0;  // of DeepEP's or HybridEP's kernels; 0: the dispatcher's default
+
+  // One of the libraries whose kernels exchange tokens without NCCL.
+  bool without_nccl() const {
+    return dispatcher == MoeDispatcher::kFlex || dispatcher == MoeDispatcher::kHybridEp;
+  }
 };
 
 // How pipeline stages exchange messages.

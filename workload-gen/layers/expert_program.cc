@@ -32,6 +32,10 @@ void ExpertWriter::CountTokens(const ExpertWork& work) {
     }
     return;
   }
+  if (c_.job.training.moe.dispatcher == MoeDispatcher::kHybridEp) {
+    b.Wait(Gathered(CollectiveType::kAllGather, DataType::kUint8, experts, work.routing.tokens));
+    return;
+  }
   CommCall call;
   call.collective = CollectiveType::kAllToAll;
   call.type = DataType::kInt32;
@@ -41,7 +45,7 @@ void ExpertWriter::CountTokens(const ExpertWork& work) {
 }
 
 void ExpertWriter::ReadCounts(const ExpertWork& work) {
-  if (!exchanges() || !work.routing.padded) c_.builder->HostReads();
+  if (!knows_counts(work)) c_.builder->HostReads();
 }
 
 bool ExpertWriter::permutes_in_graph() const {
@@ -105,7 +109,8 @@ void ExpertWriter::Dispatch(const ExpertWork& work) {
       b.Wait(sent);
       break;
     }
-    case MoeDispatcher::kFlex: {
+    case MoeDispatcher::kFlex:
+    case MoeDispatcher::kHybridEp: {
       CountTokens(work);
       ReadCounts(work);
       const OpId sent = b.StartCollective(kTensorExpertRole, kTensorExpertStream, work.tokens_out);
@@ -168,6 +173,7 @@ ProgramBuilder::OpId ExpertWriter::StartCombine(const ExpertWork& work) {
     case MoeDispatcher::kAllToAll:
       return b.StartCollective(kExpertRole, kExpertStream, work.tokens_back);
     case MoeDispatcher::kFlex:
+    case MoeDispatcher::kHybridEp:
       return b.StartCollective(kTensorExpertRole, kTensorExpertStream, work.tokens_back);
     case MoeDispatcher::kAllGather:
       break;
@@ -214,6 +220,7 @@ void ExpertWriter::CombineBackward(const ExpertWork& work, int layer) {
       sent = b.StartCollective(kExpertRole, kExpertStream, work.tokens_out);
       break;
     case MoeDispatcher::kFlex:
+    case MoeDispatcher::kHybridEp:
       sent = b.StartCollective(kTensorExpertRole, kTensorExpertStream, work.tokens_out);
       break;
     case MoeDispatcher::kAllGather:

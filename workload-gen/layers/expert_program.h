@@ -31,6 +31,11 @@ class ExpertWriter {
  private:
   using OpId = ProgramBuilder::OpId;
 
+  // True if the host need not read the number of tokens.
+  bool knows_counts(const ExpertWork& work) const {
+    const ExpertRules& moe = c_.job.training.moe;
+    return moe.device_counts || (moe.dispatcher != MoeDispatcher::kFlex && work.routing.padded);
+  }
   // True if an all-to-all moves copies of tokens. Otherwise each token moves once and is copied at
   // its experts.
   bool exchanges() const { return c_.job.training.moe.dispatcher == MoeDispatcher::kAllToAll; }
@@ -53,7 +58,8 @@ class ExpertWriter {
   OpId Gathered(CollectiveType type, DataType data, int64_t width, int64_t tokens);
   // A collective of the copies at the experts, over the ranks that split each expert.
   void AcrossExpert(const ExpertWork& work, CollectiveType type);
-  // Exchanges the number of copies that each rank sends to each other.
+  // Exchanges the number of copies that each rank sends to each other; HybridEP, the experts that
+  // each token picked.
   void CountTokens(const ExpertWork& work);
   // The host waits for these numbers, which are the sizes of the token dispatch.
   void ReadCounts(const ExpertWork& work);

@@ -137,6 +137,27 @@ TEST(ExpertProgram, AllGatherDispatch) {
                           kScatter));
 }
 
+bool HostReads(const Workload& w) {
+  return std::any_of(w.programs[0].ops.begin(), w.programs[0].ops.end(), [](const Op& op) {
+    return op.layer == 1 && op.phase == Phase::kForward && op.host_waits == HostWait::kOpReady;
+  });
+}
+
+// All ranks learn which experts each token picked. The host waits for the number of tokens unless
+// it is fixed or stays on the device.
+TEST(ExpertProgram, HybridEpGathersThePicks) {
+  const std::string hybrid = "training.moe_dispatcher=hybridep";
+  const Workload w = Mixture({hybrid, "training.moe_aux_loss=false"});
+  EXPECT_THAT(CallsOfLayer(w, 0, 1, Phase::kForward),
+              ElementsAre(kGather, kScatter, "tp-ep all-gather 1024 x uint8 = 1.024 KB over 4",
+                          HasSubstr("tp-ep all-to-all-v"), HasSubstr("tp-ep all-to-all-v")));
+  EXPECT_TRUE(HostReads(w));
+  EXPECT_FALSE(HostReads(
+      Mixture({hybrid, "training.moe_capacity_factor=1", "training.moe_pad_to_capacity=true"})));
+  EXPECT_FALSE(HostReads(
+      Mixture({hybrid, "training.moe_counts=device", "training.moe_grouped_kernel=one"})));
+}
+
 TEST(ExpertProgram, SharedExpertsAreATensorParallelMlp) {
   const Overrides shared = {"model.shared_expert_ffn=128", "training.moe_aux_loss=false",
                             "training.moe_dispatcher=flex"};

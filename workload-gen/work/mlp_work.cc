@@ -41,21 +41,26 @@ class ExpertMaker {
                                                                .n = m_.moe.experts,
                                                                .k = m_.hidden,
                                                                .accumulate_fp32 = accumulate_fp32});
-    work_.top_k = maker_.ForwardBackward(
-        "moe.top-k",
-        submodule::TopK{.rows = tokens, .n = m_.moe.experts, .top_k = m_.moe.per_token});
+    work_.top_k =
+        maker_.ForwardBackward("moe.top-k", submodule::TopK{.rows = tokens,
+                                                            .n = m_.moe.experts,
+                                                            .top_k = m_.moe.per_token,
+                                                            .fused = training_.moe.router_fusion,
+                                                            .aux_loss = training_.moe.aux_loss});
   }
 
   // All-to-all copies a token for each of its experts before the dispatch and sorts the copies at
   // their destination. The other dispatchers send tokens, which are copied at the experts.
   void MakeMoves() {
-    const submodule::TokenMove at_experts{
+    submodule::TokenMove at_experts{
         .rows = work_.routing.received, .n = width_, .experts = local_experts_, .top_k = 1};
-    if (training_.moe.dispatcher == MoeDispatcher::kAllToAll) {
+    const MoeDispatcher dispatcher = training_.moe.dispatcher;
+    if (dispatcher == MoeDispatcher::kAllToAll) {
       const submodule::TokenMove copies{.rows = work_.routing.tokens,
                                         .n = width_,
                                         .experts = m_.moe.experts,
-                                        .top_k = m_.moe.per_token};
+                                        .top_k = m_.moe.per_token,
+                                        .counts = true};
       work_.permute = maker_.ForwardBackward("moe.permute", submodule::Permute{copies});
       work_.unpermute = maker_.ForwardBackward("moe.unpermute", submodule::Unpermute{copies});
       if (local_experts_ == 1) return;
@@ -63,8 +68,9 @@ class ExpertMaker {
       work_.unsort = maker_.ForwardBackward("moe.sort", submodule::Unpermute{at_experts});
       return;
     }
-    work_.permute = maker_.ForwardBackward("moe.permute", submodule::Permute{at_experts});
     work_.unpermute = maker_.ForwardBackward("moe.unpermute", submodule::Unpermute{at_experts});
+    at_experts.counts = dispatcher != MoeDispatcher::kHybridEp;  // its own kernels count
+    work_.permute = maker_.ForwardBackward("moe.permute", submodule::Permute{at_experts});
   }
 
   // Unlike in a dense MLP, the GEMM adds the bias of fc1.
@@ -91,12 +97,12 @@ class ExpertMaker {
 
   void MakeExchanges(int gpus) {
     const DataType type = training_.precision.type;
-    if (training_.moe.dispatcher == MoeDispatcher::kFlex) {
+    if (training_.moe.without_nccl()) {
       if (layout_.expert * layout_.expert_tensor == 1) return;
       // With its values, a token carries the indices (8 B) and probabilities (4 B) of its experts.
       const int64_t ids = m_.moe.per_token * 12 / SizeOf(type).count();
       work_.tokens_out = work_.tokens_back = tables_->Intern(
-          DeepEpExchange(maker_.job(), layout_, gpus, work_.routing.tokens, type, width_ + ids));
+          LibraryExchange(maker_.job(), layout_, gpus, work_.routing.tokens, type, width_ + ids));
       return;
     }
     if (training_.moe.dispatcher == MoeDispatcher::kAllGather || layout_.expert == 1) return;

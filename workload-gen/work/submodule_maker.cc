@@ -174,7 +174,11 @@ LinearWork SubmoduleMaker::HeadLinear(const std::string& name, int64_t rows, int
 LinearWork SubmoduleMaker::GroupedLinear(const std::string& name, int64_t rows, int64_t n,
                                          int64_t k, int64_t experts) {
   return Gemms(name, linear_type(),
-               submodule::GroupedLinear{.rows = rows, .n = n, .k = k, .experts = experts});
+               submodule::GroupedLinear{.rows = rows,
+                                        .n = n,
+                                        .k = k,
+                                        .experts = experts,
+                                        .one_kernel = job_.training.moe.one_kernel});
 }
 
 uint32_t SubmoduleMaker::Accumulation(const std::string& linear, int64_t rows, int64_t n) {

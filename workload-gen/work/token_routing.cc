@@ -72,8 +72,8 @@ double MeanPartsNeeded(int experts, int per_token, int parts) {
   return parts * (1 - none);
 }
 
-CommCall DeepEpExchange(const TrainingJob& job, const ParallelLayout& layout, int gpus,
-                        int64_t tokens, DataType type, int64_t width) {
+CommCall LibraryExchange(const TrainingJob& job, const ParallelLayout& layout, int gpus,
+                         int64_t tokens, DataType type, int64_t width) {
   const int ranks = layout.expert * layout.expert_tensor;
   const int in_host = std::min(gpus, ranks), hosts = ranks / in_host;
   const ExpertShape& moe = job.model.moe;
@@ -91,6 +91,10 @@ CommCall DeepEpExchange(const TrainingJob& job, const ParallelLayout& layout, in
   call.collective = CollectiveType::kAllToAllV;
   call.type = type;
   call.group_size = ranks;
+  const bool hybrid = job.training.moe.dispatcher == MoeDispatcher::kHybridEp;
+  call.buffers = hybrid ? BufferKind::kHybridEp : BufferKind::kDeepEp;
+  call.sms = job.training.moe.dispatch_sms;
+  if (call.sms == 0) call.sms = hybrid ? kHybridEpSms : kDeepEpSms;
   for (int from = 0; from < ranks; ++from) {
     for (int to = 0; to < ranks; ++to) {
       const bool same_host = from / in_host == to / in_host;

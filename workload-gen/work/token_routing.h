@@ -11,6 +11,10 @@
 
 namespace drydock {
 
+// The SMs that Megatron-LM gives the kernels (transformer_config.py, moe_deepep_num_sms and
+// moe_hybridep_num_sms).
+inline constexpr int kDeepEpSms = 20, kHybridEpSms = 16;
+
 // With training.moe_imbalance above 1, the first expert-parallel rank is the busiest; the others
 // share the remaining tokens.
 enum class ExpertLoad : uint8_t { kMean, kBusiest, kOthers };
@@ -31,11 +35,11 @@ TokenRouting RouteTokens(const TrainingJob& job, const ParallelLayout& layout, E
 CommCall TokenExchange(const TokenRouting& routing, const ParallelLayout& layout, DataType type,
                        int64_t width, bool back);
 
-// DeepEP's exchange over tp-ep: a token crosses the network once for each host that needs it, to
-// the GPU with the sender's index on that host. That GPU forwards the token inside the host.
-// `gpus`: GPUs of a host.
-CommCall DeepEpExchange(const TrainingJob& job, const ParallelLayout& layout, int gpus,
-                        int64_t tokens, DataType type, int64_t width);
+// The exchange of DeepEP or HybridEP over tp-ep: a token crosses the network once for each host
+// that needs it, to the GPU with the sender's index on that host. That GPU forwards the token
+// inside the host. `gpus`: GPUs of a host.
+CommCall LibraryExchange(const TrainingJob& job, const ParallelLayout& layout, int gpus,
+                         int64_t tokens, DataType type, int64_t width);
 
 // Divides the experts into `parts` equal parts. Returns the mean number of parts that hold an
 // expert of a given token.

@@ -65,12 +65,25 @@ TEST(TokenRouting, DeepEpCrossesTheNetworkOnceAHost) {
   const TrainingJob job = Job({"parallel.expert=8", "training.moe_dispatcher=flex",
                                "model.experts=8", "model.experts_per_token=8"});
   const ParallelLayout layout = TestLayout(job, 2, 4);
-  const CommCall call = DeepEpExchange(job, layout, 4, 10, DataType::kBf16, 3);
+  const CommCall call = LibraryExchange(job, layout, 4, 10, DataType::kBf16, 3);
   ASSERT_EQ(call.pair_counts.size(), 64u);
   EXPECT_EQ(call.pair_counts[0 * 8 + 1], 60);  // own and the other host's tokens, to every rank
   EXPECT_EQ(call.pair_counts[0 * 8 + 4], 30);  // over the network
   EXPECT_EQ(call.pair_counts[0 * 8 + 5], 0);
   EXPECT_EQ(call.count, 4 * 60 + 30);
+  EXPECT_EQ(call.buffers, BufferKind::kDeepEp);
+  EXPECT_EQ(call.sms, 20);
+}
+
+TEST(TokenRouting, HybridEpHasItsOwnSms) {
+  const auto exchange = [](const std::string& more) {
+    const TrainingJob job = Job({"parallel.expert=8", "training.moe_dispatcher=hybridep",
+                                 "model.experts=8", "model.experts_per_token=8", more});
+    return LibraryExchange(job, TestLayout(job, 2, 4), 4, 10, DataType::kBf16, 3);
+  };
+  EXPECT_EQ(exchange("training.moe_aux_loss=true").buffers, BufferKind::kHybridEp);
+  EXPECT_EQ(exchange("training.moe_aux_loss=true").sms, 16);
+  EXPECT_EQ(exchange("training.moe_dispatch_sms=32").sms, 32);
 }
 
 }  // namespace

@@ -88,6 +88,11 @@ std::string KindText(const CommCall& call) {
   return text;
 }
 
+bool BypassesNccl(const CommCall& call) {
+  return static_cast<int>(call.buffers) >= kNcclBufferKindCount ||
+         std::any_of(call.parts.begin(), call.parts.end(), BypassesNccl);
+}
+
 std::string BuffersText(const CommCall& call) {
   const bool grouped = call.collective == CollectiveType::kGrouped && !call.parts.empty();
   BufferKind least = call.buffers, most = call.buffers;
@@ -97,7 +102,9 @@ std::string BuffersText(const CommCall& call) {
     most = std::max(most, part.buffers);
   }
   if (most == BufferKind::kPlain) return "";
-  if (least == BufferKind::kUserBuffers) return ", userbuffers";
+  if (least >= BufferKind::kUserBuffers) {
+    return ", " + BufferKindNames()[static_cast<size_t>(least)];
+  }
   return fmt::format(", {}{} buffers", least == most ? "" : "some ",
                      BufferKindNames()[static_cast<size_t>(most)]);
 }

@@ -25,6 +25,9 @@ bool IsCyclicShift(const CommCall& call);
 // number of earlier collectives (call_numbers.h).
 bool InvolvesSubset(const CommCall& call);
 
+// Returns true if the call, or any call of a group, is made without NCCL.
+bool BypassesNccl(const CommCall& call);
+
 // Returns true if the member makes the call.
 bool TakesPart(const CommCall& call, int member);
 int ParticipantsOf(const CommCall& call);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/schema/artefacts/protocol.h"
+#include "core/schema/cluster/cluster_limits.h"
 
 namespace drydock::protocol {
 namespace {
@@ -21,7 +22,8 @@ CommCall Decode(const proto::Manifest::Call& from, bool with_parts) {
                  from.in_place(),
                  protocol::ToEnum<BufferKind>(from.buffers()),
                  {from.pair_counts().begin(), from.pair_counts().end()},
-                 {}};
+                 {},
+                 from.sms()};
   if (!with_parts) return to;
   for (const proto::Manifest::Call& part : from.parts()) to.parts.push_back(Decode(part, false));
   return to;
@@ -70,6 +72,7 @@ void Encode(const CommCall& from, proto::Manifest::Call* to) {
   to->set_group_size(from.group_size);
   to->set_in_place(from.in_place);
   to->set_buffers(static_cast<uint32_t>(from.buffers));
+  to->set_sms(from.sms);
   to->mutable_pair_counts()->Add(from.pair_counts.begin(), from.pair_counts.end());
   for (const CommCall& part : from.parts) Encode(part, to->add_parts());
 }
@@ -82,7 +85,8 @@ bool Consistent(const CommCall& call) {
          protocol::Within(call.type, kDataTypeCount) && protocol::Within(call.op, kReduceOpCount) &&
          protocol::Within(call.buffers, kBufferKindCount) && call.count > 0 &&
          call.count <= kMaxElements && call.group_size > 0 && member(call.root) &&
-         member(call.peer) && PairsConsistent(call) && PartsConsistent(call);
+         member(call.peer) && call.sms >= 0 && call.sms <= kMaxSms && PairsConsistent(call) &&
+         PartsConsistent(call);
 }
 
 }  // namespace drydock::protocol

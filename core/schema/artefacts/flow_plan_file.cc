@@ -45,6 +45,8 @@ void Encode(const Work& from, proto::FlowPlan::Work* to) {
   to->set_slices(from.slices);
   to->set_slice_grain(from.slice_grain);
   to->set_registered(from.registered);
+  to->set_start_ps(from.start.ps());
+  to->set_rate_bits_per_second(from.rate.bits_per_second());
 }
 
 void EncodePrograms(const Plan& from, proto::FlowPlan::Plan* to) {
@@ -122,6 +124,18 @@ bool ReductionsFit(const Plan& plan) {
 // Larger than the slots of any connection and the slices of any chunk.
 constexpr int kMaxSlices = 1024;
 constexpr int64_t kLargestGrain = 1 << 20;
+// In bits a second: 1 MB/s and 10 TB/s.
+constexpr int64_t kLeastTokenRate = 8'000'000, kMostTokenRate = 80'000'000'000'000;
+
+// An exchange of tokens states its costs; other works do not.
+bool CostsFit(const Work& work) {
+  const bool tokens =
+      work.algorithm == Algorithm::kDeepEp || work.algorithm == Algorithm::kHybridEp;
+  if (!tokens) return work.start == Time() && work.rate == Bandwidth();
+  return work.start >= Time() && work.start <= kMaxLaunchTime && work.channels >= 1 &&
+         work.rate.bits_per_second() >= kLeastTokenRate &&
+         work.rate.bits_per_second() <= kMostTokenRate;
+}
 
 bool Decode(const proto::FlowPlan::Work& from, Work* to) {
   *to = {protocol::ToEnum<Algorithm>(from.algorithm()),
@@ -133,12 +147,14 @@ bool Decode(const proto::FlowPlan::Work& from, Work* to) {
          from.launch(),
          from.slices(),
          from.slice_grain(),
-         from.registered()};
+         from.registered(),
+         Time::Ps(from.start_ps()),
+         Bandwidth::BitsPerSecond(from.rate_bits_per_second())};
   return protocol::Within(to->algorithm, AlgorithmNames().size()) &&
          protocol::Within(to->protocol, ProtocolNames().size()) && to->channels >= 0 &&
          to->warps >= 0 && to->slice_bytes >= 0 && to->slots >= 1 && to->launch >= 0 &&
          to->slices >= 0 && to->slices <= kMaxSlices && to->slice_grain >= 1 &&
-         to->slice_grain <= kLargestGrain;
+         to->slice_grain <= kLargestGrain && CostsFit(*to);
 }
 
 bool Decode(const proto::FlowPlan::Order& from, std::vector<uint16_t>* to) {

@@ -21,6 +21,8 @@ void Encode(const SubmoduleTime& from, proto::KernelTimes::Submodule* to) {
     added->set_row_distance(kernel.row_distance);
     added->set_expected_error(kernel.expected_error);
     added->set_gap(kernel.gap);
+    added->set_more_launches(kernel.launches - 1);
+    added->set_looped(kernel.looped);
   }
 }
 
@@ -30,12 +32,15 @@ bool Decode(const proto::KernelTimes::Submodule& from, SubmoduleTime* to) {
   for (const proto::KernelTimes::Kernel& kernel : from.kernels()) {
     const auto source = protocol::ToEnum<TimeSource>(kernel.source());
     if (!protocol::Within(source, kTimeSourceCount) || kernel.time_ps() < 0 ||
-        !(kernel.row_distance() >= 0) || !(kernel.expected_error() >= 0)) {
+        !(kernel.row_distance() >= 0) || !(kernel.expected_error() >= 0) ||
+        !protocol::Within(kernel.more_launches(), kMaxLaunches) ||
+        !protocol::Within(kernel.looped(), kMaxLaunches)) {
       return false;
     }
     to->kernels.push_back({kernel.name(), kernel.shape(), Time::Ps(kernel.time_ps()),
                            kernel.bound(), source, kernel.detail(), kernel.row_distance(),
-                           kernel.expected_error(), kernel.gap()});
+                           kernel.expected_error(), kernel.gap(), kernel.more_launches() + 1,
+                           kernel.looped()});
   }
   return true;
 }

@@ -68,6 +68,7 @@ void Encode(const HostLaunch& from, proto::Manifest::HostLaunch* to) {
   to->set_latency_ps(from.latency.ps());
   to->set_loop_ps(from.loop.ps());
   to->set_backward_kernel_ps(from.backward_kernel.ps());
+  to->set_expert_ps(from.expert.ps());
   to->set_queue(from.queue);
 }
 
@@ -81,12 +82,13 @@ HostLaunch Decode(const proto::Manifest::HostLaunch& from) {
           Time::Ps(from.latency_ps()),
           from.queue(),
           Time::Ps(from.loop_ps()),
-          Time::Ps(from.backward_kernel_ps())};
+          Time::Ps(from.backward_kernel_ps()),
+          Time::Ps(from.expert_ps())};
 }
 
 bool Consistent(const HostLaunch& launch) {
   for (const Time t : {launch.kernel, launch.collective, launch.message, launch.graph, launch.loop,
-                       launch.wait, launch.latency, launch.backward_kernel}) {
+                       launch.wait, launch.latency, launch.backward_kernel, launch.expert}) {
     if (t < Time() || t > kMaxLaunchTime) return false;
   }
   return launch.queue >= 0 && launch.queue <= kMaxQueued;

@@ -63,6 +63,8 @@ HostLaunchSet ReadSet(const std::string& name, const YamlNode& node, Diagnostics
   }
   launch.backward_kernel = launch.kernel;
   ReadOptionalTime({"backward_kernel", &launch.backward_kernel}, &reader);
+  launch.expert = launch.loop;
+  ReadOptionalTime({"expert", &launch.expert}, &reader);
   ReadOptionalTime({"fill", &set.fill}, &reader);
   ReadOptionalTime({"step", &set.step}, &reader);
   if (const YamlNode* modules = reader.Take("modules", /*required=*/false)) {

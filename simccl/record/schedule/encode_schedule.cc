@@ -8,10 +8,10 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/model/calls/grouped_call.h"
 #include "core/nccl/rank_schedule.h"
 #include "core/schema/artefacts/trace_file.h"
 #include "simccl/nccl/nccl_calls.h"
-#include "simccl/userbuffers/userbuffers_planner.h"
 
 namespace drydock {
 namespace {
@@ -110,7 +110,7 @@ struct Calls {
 void AddCall(const CommCall& call, Calls* to) {
   ScheduleCall& added = to->calls.emplace_back();
   added.first = static_cast<uint32_t>(to->members.size());
-  if (UsesUserBuffers(call)) return;
+  if (BypassesNccl(call)) return;
   const GroupOfCalls group = CallsOf(call);
   added.same_for_all = group.has_messages ? 0 : 1;
   for (const MemberCalls& own : group.members) {
@@ -197,7 +197,7 @@ ScheduleSplits SplitsOf(const Workload& workload) {
 }
 
 bool CallsNccl(const Workload& workload, const Op& op) {
-  return IsCommunication(op.kind) && !UsesUserBuffers(workload.calls[op.work]);
+  return IsCommunication(op.kind) && !BypassesNccl(workload.calls[op.work]);
 }
 
 std::string EncodeRankSchedule(const Workload& workload) {

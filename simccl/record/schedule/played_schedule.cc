@@ -7,9 +7,9 @@
 #include <string>
 
 #include "core/base/check.h"
+#include "core/model/calls/grouped_call.h"
 #include "simccl/record/log/match.h"
 #include "simccl/record/workload/order.h"
-#include "simccl/userbuffers/userbuffers_planner.h"
 
 namespace drydock {
 namespace {
@@ -142,7 +142,7 @@ PlayedSchedule::PlayedSchedule(const Workload& schedule)
       splits_(SplitsOf(schedule)),
       class_of_rank_(schedule.class_of_rank.size(), -1) {
   for (const CommCall& call : schedule.calls) {
-    calls_.push_back(UsesUserBuffers(call) ? GroupOfCalls() : CallsOf(call));
+    calls_.push_back(BypassesNccl(call) ? GroupOfCalls() : CallsOf(call));
   }
 }
 

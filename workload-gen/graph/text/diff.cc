@@ -19,10 +19,10 @@ namespace {
 std::string MeaningOf(const Submodule& submodule) { return FactsOf(submodule); }
 
 std::string MeaningOf(const CommCall& call) {
-  std::string text =
-      fmt::format("{} {} {} {} {} {} {} {} {}", static_cast<int>(call.collective),
-                  static_cast<int>(call.type), static_cast<int>(call.op), call.count, call.root,
-                  call.peer, call.group_size, call.in_place, static_cast<int>(call.buffers));
+  std::string text = fmt::format("{} {} {} {} {} {} {} {} {} {}", static_cast<int>(call.collective),
+                                 static_cast<int>(call.type), static_cast<int>(call.op), call.count,
+                                 call.root, call.peer, call.group_size, call.in_place,
+                                 static_cast<int>(call.buffers), call.sms);
   for (const int64_t count : call.pair_counts) text += fmt::format(" {}", count);
   for (const CommCall& part : call.parts) text += fmt::format(" ({})", MeaningOf(part));
   return text;
@@ -34,10 +34,11 @@ std::string MeaningOf(const MemoryTransfer& transfer) {
 }
 
 std::string LaunchText(const HostLaunch& launch) {
-  return fmt::format("'{}' {} {} {} {} {} {} {} {} {}", launch.name, ToString(launch.kernel),
+  return fmt::format("'{}' {} {} {} {} {} {} {} {} {} {}", launch.name, ToString(launch.kernel),
                      ToString(launch.backward_kernel), ToString(launch.collective),
                      ToString(launch.message), ToString(launch.graph), ToString(launch.loop),
-                     ToString(launch.wait), ToString(launch.latency), launch.queue);
+                     ToString(launch.wait), ToString(launch.latency), launch.queue,
+                     ToString(launch.expert));
 }
 
 std::string MemoryText(const Workload& w, size_t rank_class) {

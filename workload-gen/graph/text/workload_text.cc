@@ -16,13 +16,15 @@ constexpr int kMembersShown = 16;
 
 void AppendLaunch(const HostLaunch& launch, std::string* text) {
   if (!launch.modeled()) return;
+  const std::string expert =
+      launch.expert > Time() ? fmt::format(", expert {}", ToString(launch.expert)) : "";
   fmt::format_to(Out(*text),
                  "launches '{}': kernel {}, backward {}, collective {}, message {}, graph {}, loop "
-                 "{}, wait {}, "
+                 "{}{}, wait {}, "
                  "latency {}, queue {}\n",
                  launch.name, ToString(launch.kernel), ToString(launch.backward_kernel),
                  ToString(launch.collective), ToString(launch.message), ToString(launch.graph),
-                 ToString(launch.loop), ToString(launch.wait), ToString(launch.latency),
+                 ToString(launch.loop), expert, ToString(launch.wait), ToString(launch.latency),
                  launch.queue);
 }
 

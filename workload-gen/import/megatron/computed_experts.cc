@@ -21,17 +21,34 @@ class ComputedExperts {
     r_.Set("training.moe_dispatcher", "allgather");
     r_.Choose("--moe-token-dispatcher-type", "training.moe_dispatcher",
               {{"allgather", "allgather"}, {"alltoall", "alltoall"}, {"flex", "flex"}});
+    SetFlexBackend();
     r_.Set("training.moe_aux_loss", HasAuxiliaryLoss() ? "true" : "false");
     r_.Set("training.moe_grouped_gemm", r_.Has("--moe-grouped-gemm") ? "true" : "false");
+    // The older grouped_gemm loops over experts as Transformer Engine does.
+    if (r_.Has("--moe-use-legacy-grouped-gemm")) {
+      r_.Set("training.moe_grouped_kernel", "per-expert", "--moe-use-legacy-grouped-gemm");
+    }
   }
 
  private:
+  // The flex dispatcher takes DeepEP unless told otherwise; without that dispatcher, Megatron-LM
+  // ignores the backend and its SMs.
+  void SetFlexBackend() {
+    if (r_.Text("--moe-token-dispatcher-type") != "flex") return;
+    r_.Choose("--moe-flex-dispatcher-backend", "training.moe_dispatcher",
+              {{"deepep", "flex"}, {"hybridep", "hybridep"}});
+    const bool hybrid = r_.Text("--moe-flex-dispatcher-backend") == "hybridep";
+    const char* sms = hybrid ? "--moe-hybridep-num-sms" : "--moe-deepep-num-sms";
+    if (r_.Has(sms)) r_.Set("training.moe_dispatch_sms", r_.Text(sms), sms);
+  }
+
   // Without experts, Megatron-LM ignores their arguments.
   void DropExperts() {
     for (const char* key :
          {"model.expert_ffn", "model.shared_expert_ffn", "model.router_bias",
           "model.shared_expert_gate", "model.expert_latent", "training.moe_capacity_factor",
-          "training.moe_pad_to_capacity", "parallel.expert_tensor", "overlap.shared_expert"}) {
+          "training.moe_pad_to_capacity", "training.moe_router_fusion", "parallel.expert_tensor",
+          "overlap.shared_expert"}) {
       r_.tree.Unset(key);
     }
   }

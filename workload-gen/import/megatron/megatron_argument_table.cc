@@ -26,7 +26,8 @@ constexpr Names kPlain[] = {
      "--fp8-format --transformer-impl --attention-backend "
      "--num-layers-per-virtual-pipeline-stage --num-virtual-stages-per-pipeline-rank "
      "--vocab-size --padded-vocab-size --tokenizer-type --num-experts --moe-layer-freq "
-     "--moe-router-topk --moe-token-dispatcher-type --q-lora-rank --kv-lora-rank --qk-head-dim "
+     "--moe-router-topk --moe-token-dispatcher-type --moe-flex-dispatcher-backend "
+     "--moe-deepep-num-sms --moe-hybridep-num-sms --q-lora-rank --kv-lora-rank --qk-head-dim "
      "--qk-pos-emb-head-dim --v-head-dim --loss-scale --main-grads-dtype --cuda-graph-impl "
      "--tp-comm-overlap-cfg --hybrid-layer-pattern --hybrid-override-pattern --softmax-type "
      "--linear-attention-freq --experimental-attention-variant"},
@@ -36,8 +37,8 @@ constexpr Names kPlain[] = {
      "--moe-layer-recompute --no-check-for-nan-in-loss-and-grad --cross-entropy-loss-fusion "
      "--use-flash-attn --fp16 --bf16 --grad-reduce-in-bf16 "
      "--accumulate-allreduce-grads-in-fp32 --no-overlap-p2p-communication --use-nccl-ub "
-     "--disable-symmetric-registration --moe-grouped-gemm --enable-cuda-graph "
-     "--external-cuda-graph --is-hybrid-model"},
+     "--disable-symmetric-registration --moe-grouped-gemm --moe-enable-deepep "
+     "--moe-use-legacy-grouped-gemm --enable-cuda-graph --external-cuda-graph --is-hybrid-model"},
     {'+', Effect::kUsed,
      "--recompute-modules --cp-comm-type --moe-router-load-balancing-type --moe-aux-loss-coeff "
      "--cuda-graph-modules --cuda-graph-scope --spec"},
@@ -112,8 +113,7 @@ constexpr Names kPlain[] = {
      "--moe-router-pre-softmax --moe-apply-probs-on-input --te-rng-tracker --inference-rng-tracker "
      "--enable-experimental --use-precision-aware-optimizer --disable-msc --sft "
      "--inprocess-restart --no-pin-cpu-grads --no-pin-cpu-params --use-te-activation-func "
-     "--use-torch-optimizer-for-cpu-offload --overlap-cpu-optimizer-d2h-h2d "
-     "--moe-enable-deepep"},
+     "--use-torch-optimizer-for-cpu-offload --overlap-cpu-optimizer-d2h-h2d"},
     {'+', Effect::kIgnored,
      "--iterations-to-skip --profile-ranks --rampup-batch-size --data-path --train-data-path "
      "--valid-data-path --test-data-path --tiktoken-special-tokens --high-priority-stream-groups "
@@ -170,12 +170,9 @@ constexpr Explained kUnmodeled[] = {
     {"--exp-avg-sq-dtype", '1', "bytes of the optimizer, in its kernel and in memory"},
     {"--main-params-dtype", '1', "bytes of the optimizer, in its kernel and in memory"},
     {"--fp16-lm-cross-entropy", '0', "the loss in fp16"},
-    {"--moe-router-fusion", '0', "the router's kernels"},
     {"--moe-router-padding-for-fp8", '0', "padding of experts' rows"},
     {"--moe-z-loss-coeff", '1', "a loss"},
     {"--moe-permute-fusion", '0', "permutation kernels"},
-    {"--moe-deepep-num-sms", '1', "multiprocessors that dispatch"},
-    {"--moe-use-legacy-grouped-gemm", '0', "grouped kernels"},
     {"--mtp-use-repeated-layer", '0', "one layer for all depths of multi-token prediction"},
     {"--disable-mamba-mem-eff-path", '0', "which tensors a Mamba-2 layer keeps"},
     {"--linear-conv-kernel-dim", '1', "rows of the convolution of a gated delta net (4)"},

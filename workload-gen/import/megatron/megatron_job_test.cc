@@ -345,6 +345,22 @@ TEST(MegatronJob, DeepSeekV3) {
   EXPECT_EQ(job.parallel.expert_tensor, 1);
 }
 
+TEST(MegatronJob, TheFlexDispatcherHasBackends) {
+  const std::string flex =
+      "--bf16 --num-experts 8 --expert-model-parallel-size 4 --moe-token-dispatcher-type flex "
+      "--disable-bias-linear --moe-deepep-num-sms 24 --moe-hybridep-num-sms 32 ";
+  EXPECT_EQ(Gpt(flex).training.moe.dispatcher, MoeDispatcher::kFlex);
+  EXPECT_EQ(Gpt(flex).training.moe.dispatch_sms, 24);
+  const ExpertRules hybrid = Gpt(flex + "--moe-flex-dispatcher-backend hybridep").training.moe;
+  EXPECT_EQ(hybrid.dispatcher, MoeDispatcher::kHybridEp);
+  EXPECT_EQ(hybrid.dispatch_sms, 32);
+  EXPECT_FALSE(hybrid.router_fusion);
+  EXPECT_TRUE(Gpt(flex + "--moe-router-fusion").training.moe.router_fusion);
+  EXPECT_EQ(GptError(flex + "--moe-flex-dispatcher-backend hybrid-ep"),
+            "'hybrid-ep' is not a value of --moe-flex-dispatcher-backend; did you mean "
+            "'hybridep'?; valid values are deepep, hybridep");
+}
+
 TEST(MegatronJob, ExpertOverlap) {
   const std::string experts =
       "--bf16 --num-experts 8 --expert-model-parallel-size 4 --moe-token-dispatcher-type alltoall "
@@ -358,7 +374,7 @@ TEST(MegatronJob, ExpertOverlap) {
   EXPECT_EQ(GptError(experts + "--recompute-granularity full --recompute-method uniform"),
             "'expert' excludes recompute: full and recompute_modules: [moe]");
   EXPECT_EQ(GptError(experts + "--moe-token-dispatcher-type allgather"),
-            "'expert' needs moe_dispatcher alltoall or flex");
+            "'expert' needs moe_dispatcher alltoall, flex or hybridep");
 }
 
 TEST(MegatronJob, IgnoresArgumentsOfExpertsWithoutExperts) {
