@@ -34,6 +34,7 @@
 #include "workload-gen/job/inference_scope.h"
 #include "workload-gen/job/key.h"
 #include "workload-gen/job_text.h"
+#include "workload-gen/layout/gpu_format.h"
 #include "workload-gen/layout/nearest_layout.h"
 #include "workload-gen/memory/rank_memory.h"
 #include "workload-gen/work/host_costs.h"
@@ -237,6 +238,7 @@ Status Run(const Options& options, const CommonOptions& common) {
   if (writes) RETURN_IF_ERROR(CheckCanWrite(options.run + "/" + kManifestName));
   const std::unique_ptr<Framework> framework = MakeFramework(job.training.framework);
   RETURN_IF_ERROR(framework->Check(job));
+  RETURN_IF_ERROR(CheckGpuFormat(job, cluster.topology));
   ASSIGN_OR_RETURN(const ParallelLayout layout, ResolveLayoutOrSuggest(job, cluster.topology));
   RETURN_IF_ERROR(framework->CheckLayout(job, layout));
   Workload workload = framework->Build(job, layout, cluster.topology);

@@ -80,6 +80,8 @@ std::string AllTexts() {
                           "model.qk_rope_dim=4", "model.value_dim=6", "model.experts=4",
                           "model.experts_per_token=2", "parallel.sequence_parallel=true",
                           "parallel.expert_tensor=1", "training.recompute=selective"})) +
+         JobText(TestJob({"training.precision=fp8"})) +
+         JobText(TestJob({"training.precision=nvfp4"})) +
          JobText(TestJob({"training.framework=fsdp", "fsdp.version=1"})) +
          JobText(TestJob({"training.framework=fsdp", "training.precision=fp8"})) +
          JobText(TestJob({"training.framework=deepspeed", "zero.stage=3"})) +

@@ -37,7 +37,8 @@ class Fitter {
   // Fits one set of parameters; `variables` point into gpu_->parameters. Returns false if nothing
   // changes.
   bool FitSet(const std::string& name, std::vector<FitVariable> variables,
-              const KernelFilter& wanted, const RowFilter& counts = {}) {
+              const KernelFilter& wanted, const RowFilter& counts = {},
+              QuantiseStage* quantise = nullptr) {
     std::vector<FitRow> all = Rows(wanted);
     if (counts) std::erase_if(all, [&](const FitRow& row) { return !counts(row.kernel); });
     const std::vector<FitRow> rows = Thinned(Half(all, true), options_.max_rows);
@@ -46,8 +47,10 @@ class Fitter {
     const size_t shapes = CountShapes(rows);
     if (shapes < kMinRows) return KeepForLackOfRows(name, all.size(), shapes);
     for (const FitRow& row : rows) fitted_.emplace(row.kernel.kind, row.kernel.type);
-    if (std::any_of(rows.begin(), rows.end(), [](const FitRow& row) { return row.quantised; })) {
-      const auto stage = QuantiseVariables(&gpu_->parameters.memory.quantise);
+    const bool quantised =
+        std::any_of(rows.begin(), rows.end(), [](const FitRow& row) { return row.quantised; });
+    if (quantised && quantise != nullptr) {
+      const auto stage = QuantiseVariables(quantise);
       variables.insert(variables.end(), stage.begin(), stage.end());
     }
     const auto shortest = std::min_element(
@@ -220,7 +223,11 @@ bool FitGemms(GpuData* gpu, Fitter* fitter) {
       return IsGemm(kind) && Has(set.types, type);
     };
     const std::string name = fmt::format("gemm {}", ToString(set.types.front()));
-    const bool moved = fitter->FitSet(name, GemmVariables(gpu->spec, &set), wanted);
+    // The stage of fp8 stands beside the memory-bound kernels, those of other types in their sets.
+    const bool fp8 = Has(set.types, DataType::kFp8);
+    QuantiseStage* quantise = fp8 ? &gpu->parameters.memory.quantise : &set.quantise;
+    const bool moved =
+        fitter->FitSet(name, GemmVariables(gpu->spec, &set), wanted, /*counts=*/{}, quantise);
     if (fitter->only_states()) continue;
     if (moved) fitter->FitDerate(&set, wanted);
     StateErrors(*fitter, wanted, moved, &set.error);

@@ -45,7 +45,7 @@ void FitVariable::Set(double at) const {
 FitVariable DerateVariable(GemmParameters* set) { return Of(&set->derate, 0.005, 0.4); }
 
 std::vector<FitVariable> GemmVariables(const GpuSpec& spec, GemmParameters* set) {
-  const double dense = spec.dense_rate[static_cast<size_t>(set->types.front())].flops_per_second();
+  const double dense = spec.RateOf(set->types.front()).flops_per_second();
   const double hbm = spec.memory_bandwidth.bytes_per_second();
   const double l2 = set->l2_to_sm.bytes_per_second();
   return {Of(&set->tensor_rate, 0.4 * dense, dense),
@@ -64,7 +64,7 @@ std::vector<FitVariable> GemmVariables(const GpuSpec& spec, GemmParameters* set)
 
 std::vector<FitVariable> AttentionVariables(const GpuSpec& spec, DataType type,
                                             AttentionPass* pass) {
-  const double dense = spec.dense_rate[static_cast<size_t>(type)].flops_per_second();
+  const double dense = spec.RateOf(type).flops_per_second();
   const double stated = pass->tensor_rate.flops_per_second();
   const double rate = dense > 0 ? std::min(stated, dense) : stated;
   const double most = dense > 0 ? std::min(rate * 6, dense) : rate * 6;

@@ -12,11 +12,10 @@ namespace {
 constexpr double kMilli = 1000;  // a millisecond in microseconds
 
 std::optional<DataType> TypeNamed(const std::string& name) {
-  static const std::map<std::string, DataType> types = {{"bfloat16", DataType::kBf16},
-                                                        {"float16", DataType::kFp16},
-                                                        {"fp8", DataType::kFp8},
-                                                        {"bf16", DataType::kBf16},
-                                                        {"fp16", DataType::kFp16}};
+  static const std::map<std::string, DataType> types = {
+      {"bfloat16", DataType::kBf16},      {"float16", DataType::kFp16}, {"fp8", DataType::kFp8},
+      {"fp8_block", DataType::kFp8Block}, {"nvfp4", DataType::kNvfp4},  {"bf16", DataType::kBf16},
+      {"fp16", DataType::kFp16}};
   const auto found = types.find(name);
   if (found == types.end()) return std::nullopt;
   return found->second;
@@ -33,8 +32,8 @@ Status AiconfiguratorGemm(const ForeignTable& table, size_t row, ImportedTimes* 
   RETURN_IF_ERROR(table.Integers(row, {{"m", &m}, {"n", &n}, {"k", &k}}));
   ASSIGN_OR_RETURN(const double latency, table.Positive(row, "latency"));
   out->Add(Gemm(*type, m, n, k), latency * kMilli);
-  // The times are those of a framework's linear operator, which computes a new fp8 scale each time.
-  out->quantised |= *type == DataType::kFp8;
+  // The times are those of a framework's linear operator, which computes new scales each time.
+  out->quantised |= IsQuantized(*type);
   return OkStatus();
 }
 
@@ -44,7 +43,7 @@ Status AiconfiguratorGemm(const ForeignTable& table, size_t row, ImportedTimes* 
 // attention in a profile does not have.
 Result<std::string> WhyLeftOut(const ForeignTable& table, size_t row, const std::string& name,
                                std::optional<DataType> type) {
-  if (!type.has_value() || *type == DataType::kFp8) return "attention in " + name;
+  if (!type.has_value() || IsQuantized(*type)) return "attention in " + name;
   if (table.Given(row, "kv_cache_dtype")) {
     ASSIGN_OR_RETURN(const std::string cache, table.Text(row, "kv_cache_dtype"));
     if (TypeNamed(cache) != type) {

@@ -88,16 +88,14 @@ Kernel GemmOfKind(KernelKind kind, DataType type, int64_t m, int64_t n, int64_t 
   Kernel kernel{kind, type, {m, n, k}};
   const double md = static_cast<double>(m), nd = static_cast<double>(n);
   const double kd = static_cast<double>(k);
-  const double in = static_cast<double>(SizeOf(type).count());
+  const double in = OperandBytes(type);
   kernel.flops = 2 * Product(md, nd, kd);
   kernel.bytes = in * (md * kd + nd * kd) + result_bytes * md * nd;
   return kernel;
 }
 
-// A GEMM of an 8-bit type has a 16-bit result.
-double ResultBytes(DataType type) {
-  return static_cast<double>(std::max<int64_t>(2, SizeOf(type).count()));
-}
+// A GEMM of a quantized type has a 16-bit result.
+double ResultBytes(DataType type) { return std::max(2.0, OperandBytes(type)); }
 
 }  // namespace
 
@@ -216,8 +214,8 @@ Kernel Attention(KernelKind kind, DataType type, const AttentionShape& shape) {
   const double keys = static_cast<double>(s.kv_sequence) * static_cast<double>(s.kv_heads);
   const double scores = batch * queries * seen;
   kernel.flops = scores * (forward ? 2 * width + 2 * value : 6 * width + 4 * value);
-  kernel.bytes = batch * (queries + keys) * static_cast<double>(SizeOf(type).count()) *
-                 (width + value) * (forward ? 1 : 2);
+  kernel.bytes =
+      batch * (queries + keys) * OperandBytes(type) * (width + value) * (forward ? 1 : 2);
   kernel.launches = forward ? 1 : 3;
   return kernel;
 }

@@ -96,6 +96,17 @@ void ReadErrors(YamlReader* parent, FitErrors* errors, Diagnostics* diagnostics)
   reader.Finish();
 }
 
+void ReadQuantise(const YamlNode& node, QuantiseStage* stage, Diagnostics* diagnostics) {
+  YamlReader reader(node, "quantise", diagnostics);
+  reader.Read("launch", &stage->launch);
+  reader.Read("bytes", &stage->bytes);
+  RequireShort(&reader, "launch", stage->launch);
+  if (!(stage->bytes >= 0 && stage->bytes <= 1000)) {
+    reader.Fail("bytes", "expected the bytes an activation moves, from 0 to 1000");
+  }
+  reader.Finish();
+}
+
 void ReadGemmSet(const YamlNode& node, GemmParameters* set, Diagnostics* diagnostics) {
   YamlReader reader(node, "gemm set", diagnostics);
   ReadTypes(&reader, &set->types, diagnostics);
@@ -114,6 +125,9 @@ void ReadGemmSet(const YamlNode& node, GemmParameters* set, Diagnostics* diagnos
   reader.Read("l2_warm", &set->l2_warm);
   reader.ReadOptional("promotion", &set->promotion);
   reader.ReadOptional("power_exponent", &set->power_exponent);
+  if (const YamlNode* stage = reader.Take("quantise", false)) {
+    ReadQuantise(*stage, &set->quantise, diagnostics);
+  }
   ReadErrors(&reader, &set->error, diagnostics);
   RequirePositive(&reader, "tensor_rate", set->tensor_rate.flops_per_second());
   RequirePositive(&reader, "memory", set->memory.bytes_per_second());
@@ -241,17 +255,6 @@ void ReadCurve(YamlReader* parent, const std::string& key, ShareCurve* curve,
     }
   }
   if (node->entries.empty()) parent->Fail(key, "expected a mapping of row length to share");
-}
-
-void ReadQuantise(const YamlNode& node, QuantiseStage* stage, Diagnostics* diagnostics) {
-  YamlReader reader(node, "quantise", diagnostics);
-  reader.Read("launch", &stage->launch);
-  reader.Read("bytes", &stage->bytes);
-  RequireShort(&reader, "launch", stage->launch);
-  if (!(stage->bytes >= 0 && stage->bytes <= 1000)) {
-    reader.Fail("bytes", "expected the bytes an activation moves, from 0 to 1000");
-  }
-  reader.Finish();
 }
 
 void ReadMemory(const YamlNode& node, MemoryParameters* memory, Diagnostics* diagnostics) {

@@ -25,6 +25,12 @@ struct FitErrors {
   double small = 0;  // of the others
 };
 
+// The quantisation of a GEMM's activations by a framework that computes their scale anew.
+struct QuantiseStage {
+  Time launch;
+  double bytes = 0;  // an activation
+};
+
 struct GemmParameters {
   std::vector<DataType> types;
   FlopRate tensor_rate;  // all SMs, inside the main loop
@@ -43,6 +49,7 @@ struct GemmParameters {
   double promotion = 0;  // extra time of the main loop of GEMMs that promote sums to fp32
   // The sustained rate grows with this power of the power limit; 0: it does not depend on it.
   double power_exponent = 0;
+  QuantiseStage quantise;  // all 0: that of MemoryParameters
   FitErrors error;
 };
 
@@ -78,12 +85,6 @@ struct AttentionParameters {
 // A share of the plain bandwidth by row length, ascending.
 using ShareCurve = std::vector<std::pair<int64_t, double>>;
 
-// The quantization of a GEMM's activations by a framework that computes a new fp8 scale each time.
-struct QuantiseStage {
-  Time launch;
-  double bytes = 0;  // an activation
-};
-
 struct MemoryParameters {
   Time launch;
   Bandwidth hbm;
@@ -92,7 +93,7 @@ struct MemoryParameters {
   ShareCurve layer_norm;
   ShareCurve softmax;
   double fused_norm = 1;
-  QuantiseStage quantise;  // all 0: not known
+  QuantiseStage quantise;  // to fp8; all 0: not known
   FitErrors error;
 };
 

@@ -28,6 +28,12 @@ std::string ErrorText(const FitErrors& e, const std::string& indent) {
   return fmt::format("{}error: {{large: {:.3f}, small: {:.3f}}}\n", indent, e.large, e.small);
 }
 
+std::string QuantiseText(const QuantiseStage& stage, const std::string& indent) {
+  if (stage.bytes == 0) return "";
+  return fmt::format("{}quantise: {{launch: {}, bytes: {:.4g}}}\n", indent, Us(stage.launch),
+                     stage.bytes);
+}
+
 std::string GemmText(const GemmParameters& s) {
   return fmt::format(
              "      - types: {}\n        tensor_rate: {}\n        memory: {}\n        l2_to_sm: "
@@ -42,7 +48,7 @@ std::string GemmText(const GemmParameters& s) {
          (s.promotion > 0 ? fmt::format("        promotion: {:.4g}\n", s.promotion) : "") +
          (s.power_exponent > 0 ? fmt::format("        power_exponent: {:.4g}\n", s.power_exponent)
                                : "") +
-         ErrorText(s.error, "        ");
+         QuantiseText(s.quantise, "        ") + ErrorText(s.error, "        ");
 }
 
 std::string PassText(const AttentionPass& p) {
@@ -80,19 +86,13 @@ std::string CurveText(const ShareCurve& curve) {
   return fmt::format("{{{}}}", Join(points));
 }
 
-std::string QuantiseText(const QuantiseStage& stage) {
-  if (stage.bytes == 0) return "";
-  return fmt::format("    quantise: {{launch: {}, bytes: {:.4g}}}\n", Us(stage.launch),
-                     stage.bytes);
-}
-
 std::string MemoryText(const MemoryParameters& m) {
   return fmt::format(
              "  memory:\n    launch: {}\n    hbm: {}\n    l2: {}\n    l2_share: {:.4g}\n"
              "    layer_norm: {}\n    softmax: {}\n    fused_norm: {:.4g}\n",
              Us(m.launch), Tera(m.hbm), Tera(m.l2), m.l2_share, CurveText(m.layer_norm),
              CurveText(m.softmax), m.fused_norm) +
-         QuantiseText(m.quantise) + ErrorText(m.error, "    ");
+         QuantiseText(m.quantise, "    ") + ErrorText(m.error, "    ");
 }
 
 // "a\nb" as two lines of comments.

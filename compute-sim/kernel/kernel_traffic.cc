@@ -8,7 +8,7 @@
 namespace drydock {
 
 std::optional<double> UsualBytesPerElement(KernelKind kind, DataType type) {
-  const double e = static_cast<double>(SizeOf(type).count());
+  const double e = OperandBytes(type);
   using K = KernelKind;
   switch (kind) {
     case K::kLayerNorm:

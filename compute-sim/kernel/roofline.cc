@@ -40,7 +40,7 @@ GemmWork WorkOf(const Kernel& kernel, const GpuShape& gpu, const GemmParameters&
   w.m = static_cast<double>(kernel.dims[first]);
   w.n = static_cast<double>(kernel.dims[first + 1]);
   w.k = static_cast<double>(kernel.dims[first + 2]);
-  w.element = static_cast<double>(SizeOf(kernel.type).count());
+  w.element = OperandBytes(kernel.type);
   w.a = w.batch * w.m * w.k * w.element;
   w.b = w.batch * w.n * w.k * w.element;
   w.c = kernel.bytes - w.a - w.b;
@@ -194,8 +194,7 @@ Prediction PredictAttention(const Kernel& kernel, const GpuShape& gpu, const Ban
   const double queries = static_cast<double>(s.sequence) * heads;
   const double kv = static_cast<double>(s.kv_sequence) * static_cast<double>(s.kv_heads);
   const double elements = batch * (queries + kv) * (width + value) / 4;
-  const double traffic =
-      elements * static_cast<double>(SizeOf(kernel.type).count()) / hbm.bytes_per_second() * kMicro;
+  const double traffic = elements * OperandBytes(kernel.type) / hbm.bytes_per_second() * kMicro;
   const double math = SmoothMax(work, longest, pass.balance > 0 ? pass.balance : library.balance);
   const double overlapped = pass.overlapped_passes * traffic;
   const double us = pass.launch.us() + SmoothMax(math, overlapped, library.memory_overlap) +

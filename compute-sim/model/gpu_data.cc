@@ -31,11 +31,14 @@ std::optional<Prediction> PredictAt(Clocks clocks, const GpuData& gpu, const Ker
 // The time of the quantization in a row with `contains: quantise`.
 double QuantiseUs(const GpuData& gpu, const Kernel& kernel) {
   const MemoryParameters& memory = gpu.parameters.memory;
-  if (kernel.kind != KernelKind::kGemm || SizeOf(kernel.type) != Bytes(1)) return 0;
+  if (kernel.kind != KernelKind::kGemm || !IsQuantized(kernel.type)) return 0;
+  const GemmParameters* set = gpu.parameters.GemmFor(kernel.type);
+  const bool own = set != nullptr && set->quantise.bytes > 0;
+  const QuantiseStage& quantise = own ? set->quantise : memory.quantise;
   const Kernel stage = MemoryKernel(KernelKind::kQuantise, kernel.type, kernel.dims[0],
-                                    kernel.dims[2], memory.quantise.bytes);
+                                    kernel.dims[2], quantise.bytes);
   const Prediction moved = PredictMemoryKernel(stage, gpu.shape(), memory);
-  return moved.us - moved.fixed_us + memory.quantise.launch.us();
+  return moved.us - moved.fixed_us + quantise.launch.us();
 }
 
 }  // namespace

@@ -102,7 +102,7 @@ class ProfileModel : public ComputeModel {
                                                 ? PredictCalibrated(gpu_, kernel)
                                                 : PredictAsProfiled(gpu_, *profile, kernel);
     if (model.has_value()) return model->us;
-    const double rate = gpu_.spec.dense_rate[static_cast<size_t>(kernel.type)].flops_per_second();
+    const double rate = gpu_.spec.RateOf(kernel.type).flops_per_second();
     const double compute = rate > 0 ? kernel.flops / rate : 0;
     const double memory = kernel.bytes / gpu_.spec.memory_bandwidth.bytes_per_second();
     return std::max(compute, memory) * 1e6;

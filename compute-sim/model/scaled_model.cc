@@ -66,7 +66,7 @@ class ScaledModel : public ComputeModel {
   }
 
   static double Rate(const GpuData& gpu, DataType type) {
-    return gpu.spec.dense_rate[static_cast<size_t>(type)].flops_per_second();
+    return gpu.spec.RateOf(type).flops_per_second();
   }
   static bool Supports(const GpuData& gpu, const Kernel& kernel) {
     return IsMemoryKernel(kernel.kind) || Rate(gpu, kernel.type) > 0;

@@ -10,9 +10,7 @@
 namespace drydock {
 namespace {
 
-double Rate(const GpuSpec& gpu, DataType type) {
-  return gpu.dense_rate[static_cast<size_t>(type)].flops_per_second();
-}
+double Rate(const GpuSpec& gpu, DataType type) { return gpu.RateOf(type).flops_per_second(); }
 
 void Multiply(double factor, Bandwidth* rate) {
   *rate = Bandwidth::FromBytesPerSecond(rate->bytes_per_second() * factor);

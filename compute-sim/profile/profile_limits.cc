@@ -14,9 +14,7 @@ constexpr int64_t kShown = 10;
 
 // 0 if the specification states no rate. GEMMs of 32 bits may have run on tensor cores.
 double DenseRate(const GpuSpec& spec, DataType type) {
-  const auto rate = [&](DataType of) {
-    return spec.dense_rate[static_cast<size_t>(of)].flops_per_second();
-  };
+  const auto rate = [&](DataType of) { return spec.RateOf(of).flops_per_second(); };
   if (type == DataType::kFp32) return std::max(rate(type), rate(DataType::kTf32));
   if (type == DataType::kFp8E5m2) return std::max(rate(type), rate(DataType::kFp8));
   return rate(type);

@@ -94,14 +94,14 @@ void ListKernels(const submodule::Unpermute& s, KernelList* list) {
 void ListKernels(const submodule::GroupedLinear& s, KernelList* list) {
   const int64_t each = (s.rows + s.experts - 1) / s.experts;
   const DataType type = list->gemm_type;
-  const bool fp8 = type == DataType::kFp8;
+  const bool quantized = IsQuantized(type);
   const size_t before = list->kernels.size();
   if (list->forward()) {
-    if (fp8) list->Memory(K::kQuantise, s.rows, s.k);
+    if (quantized) list->Quantise(s.rows, s.k, s.search_input);
     list->Add(GroupedGemm(K::kGroupedGemm, type, s.experts, each, s.n, s.k));
   }
   if (list->activation_gradient()) {
-    if (fp8) list->Memory(K::kQuantise, s.rows, s.n);
+    if (quantized) list->Quantise(s.rows, s.n, s.search_gradient);
     list->Add(OfBackward(GroupedGemm(K::kGroupedGemm, type, s.experts, each, s.k, s.n)));
   }
   if (list->weight_gradient()) {

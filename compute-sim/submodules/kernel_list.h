@@ -16,8 +16,8 @@ struct KernelList {
       : assumptions(kernel_assumptions),
         pass(submodule.pass),
         gemm_type(submodule.type),
-        type(submodule.type == DataType::kFp8 ? DataType::kBf16 : submodule.type),
-        e(static_cast<double>(SizeOf(type).count())) {}
+        type(IsQuantized(submodule.type) ? DataType::kBf16 : submodule.type),
+        e(OperandBytes(type)) {}
 
   void Add(Kernel kernel) { kernels.push_back(kernel); }
   // A memory-bound kernel that moves what its kind usually moves (UsualBytesPerElement).
@@ -32,6 +32,12 @@ struct KernelList {
   void Memory(KernelKind kind, int64_t rows, int64_t columns, double bytes) {
     kernels.push_back(MemoryKernel(kind, type, rows, columns, bytes));
   }
+  // Quantizes 16 bits to the type of the GEMMs. `searched`: finds the largest value first.
+  // `transpose`: along both dimensions, for the GEMMs of both gradients.
+  void Quantise(int64_t rows, int64_t columns, bool searched, bool transpose = true);
+  // Turns an operand that other kernels quantized along its rows alone, for the weight's gradient.
+  // Both directions of MXFP8 arrive; only their scales are brought into the order of the GEMM.
+  void Turn(int64_t rows, int64_t columns);
 
   // `count` operators of PyTorch, each a kernel that reads and writes rows x columns.
   void Operators(int count, int64_t rows, int64_t columns) {
@@ -57,7 +63,7 @@ struct KernelList {
   const KernelAssumptions& assumptions;
   Pass pass;
   DataType gemm_type;  // of the GEMMs of linear layers
-  DataType type;       // of all other kernels: bf16 if the GEMMs are in fp8
+  DataType type;       // of all other kernels: bf16 if the GEMMs are quantized
   double e;            // bytes of an element of `type`
   std::vector<Kernel> kernels;
 };
@@ -73,11 +79,6 @@ inline Kernel OfBackward(Kernel gemm) {
   gemm.promoted = gemm.type == DataType::kFp8;
   return gemm;
 }
-
-// Per element of an operand in fp8: 16 bits read and fp8 written, without the transpose; fp8 read
-// and its transpose written.
-inline constexpr double kQuantiseWithoutTransposeBytes = 3;
-inline constexpr double kTransposeBytes = 2;
 
 // submodule_kernels.cc
 void ListKernels(const submodule::Linear& s, KernelList* list);

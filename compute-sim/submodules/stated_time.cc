@@ -12,7 +12,7 @@ Error Refusal(const Submodule& s, const GpuSpec& gpu, const std::string& why) {
 }
 
 Result<KernelTime> Roofline(const Submodule& s, const GpuSpec& gpu) {
-  const double rate = gpu.dense_rate[static_cast<size_t>(s.type)].flops_per_second();
+  const double rate = gpu.RateOf(s.type).flops_per_second();
   if (s.flops > 0 && rate == 0) {
     return Refusal(s, gpu, fmt::format("states no {} rate", ToString(s.type)));
   }

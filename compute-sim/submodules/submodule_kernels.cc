@@ -10,21 +10,21 @@ using List = KernelList;
 
 void ListKernels(const submodule::Linear& s, List* list) {
   const DataType type = list->gemm_type;
-  const bool fp8 = type == DataType::kFp8;
+  const bool quantized = IsQuantized(type);
   if (list->forward()) {
-    if (fp8 && !s.fp8_input) list->Memory(K::kQuantise, s.rows, s.k);
+    if (quantized && !s.fp8_input) list->Quantise(s.rows, s.k, s.search_input);
     list->Add(Gemm(type, s.rows, s.n, s.k));
     // A fused GEMM adds the bias itself.
     if (s.bias && !s.fused) list->Memory(K::kBiasAdd, s.rows, s.n);
   }
   if (list->activation_gradient()) {
-    if (fp8 && !s.fp8_gradient) list->Memory(K::kQuantise, s.rows, s.n);
+    if (quantized && !s.fp8_gradient) list->Quantise(s.rows, s.n, s.search_gradient);
     list->Add(OfBackward(Gemm(type, s.rows, s.k, s.n)));
   }
   if (list->weight_gradient()) {
     const int64_t element = MainGradientElement(s);
-    if (fp8 && s.fp8_input) list->Memory(K::kCopy, s.rows, s.k, kTransposeBytes);
-    if (fp8 && s.fp8_gradient) list->Memory(K::kCopy, s.rows, s.n, kTransposeBytes);
+    if (quantized && s.fp8_input) list->Turn(s.rows, s.k);
+    if (quantized && s.fp8_gradient) list->Turn(s.rows, s.n);
     list->Add(OfBackward(element > 0 ? GemmAccumulate(type, s.n, s.k, s.rows, element)
                                      : Gemm(type, s.n, s.k, s.rows)));
     if (s.bias) list->Memory(K::kBiasGradient, s.rows, s.n);
@@ -271,13 +271,21 @@ void ListKernels(const submodule::Add& s, List* list) {
   list->Memory(K::kAdd, s.rows, s.n, (static_cast<double>(s.summands) + 1) * list->e);
 }
 
-// Without the scale of earlier steps, the first kernel finds the largest value, of 16 bits.
+// Without the scale of earlier steps, the first kernel finds the largest value.
 void ListKernels(const submodule::Quantise& s, List* list) {
-  if (!s.fused) list->Memory(K::kRowReduce, s.rows, s.n, 2);
-  if (s.without_transpose)
-    list->Memory(K::kQuantise, s.rows, s.n, kQuantiseWithoutTransposeBytes);
-  else
-    list->Memory(K::kQuantise, s.rows, s.n);
+  list->Quantise(s.rows, s.n, /*searched=*/!s.fused, /*transpose=*/!s.without_transpose);
+}
+
+void KernelList::Quantise(int64_t rows, int64_t columns, bool searched, bool transpose) {
+  constexpr double kRead = 2;  // 16 bits
+  if (searched) Memory(K::kRowReduce, rows, columns, kRead);
+  const double written = OperandBytes(IsQuantized(gemm_type) ? gemm_type : DataType::kFp8);
+  Memory(K::kQuantise, rows, columns, kRead + (transpose ? 2 : 1) * written);
+}
+
+void KernelList::Turn(int64_t rows, int64_t columns) {
+  const double moved = OperandBytes(gemm_type) - (gemm_type == DataType::kMxfp8 ? 1 : 0);
+  Memory(K::kCopy, rows, columns, 2 * moved);
 }
 
 Result<std::vector<Kernel>> KernelsOf(const Submodule& submodule,

@@ -202,6 +202,33 @@ TEST(SubmoduleKernels, OperandsInFp8) {
             16 * 32 * 3);
 }
 
+// Operands of MXFP8 and NVFP4 are quantized along both dimensions, with a byte of scale for 32 or
+// 16 elements: 2 + 2 (1 + 1/32) B and 2 + 2 (1/2 + 1/16) B an element.
+TEST(SubmoduleKernels, OperandsWithScalesOfBlocks) {
+  const std::string extents = ", rows: 16, n: 32, k: 64";
+  EXPECT_EQ(Listed("kind: linear, type: mxfp8" + extents),
+            "quantise 16x64 bf16 4.063 B each, gemm 16x32x64 mxfp8, "
+            "quantise 16x32 bf16 4.063 B each, gemm 16x64x32 mxfp8, gemm 32x64x16 mxfp8");
+  EXPECT_EQ(
+      Listed("kind: linear, type: nvfp4, search_input: true, search_gradient: true" + extents),
+      "row-reduce 16x64 bf16 2 B each, quantise 16x64 bf16 3.125 B each, gemm 16x32x64 nvfp4, "
+      "row-reduce 16x32 bf16 2 B each, quantise 16x32 bf16 3.125 B each, gemm 16x64x32 nvfp4, "
+      "gemm 32x64x16 nvfp4");
+}
+
+// Both directions of MXFP8 arrive, so only the scales are moved; other formats are turned.
+TEST(SubmoduleKernels, GatheredOperandsAreTurned) {
+  const auto turned = [](const std::string& type) {
+    const auto kernels = KernelsOfWords("kind: linear, pass: wgrad, type: " + type +
+                                        ", rows: 16, n: 32, k: 64, fp8_input: true");
+    return kernels[0].bytes / (16 * 64);
+  };
+  EXPECT_DOUBLE_EQ(turned("fp8"), 2);
+  EXPECT_DOUBLE_EQ(turned("fp8-block"), 2 + 2 * 4.0 / 128);
+  EXPECT_DOUBLE_EQ(turned("mxfp8"), 2.0 / 32);
+  EXPECT_DOUBLE_EQ(turned("nvfp4"), 2 * (0.5 + 1.0 / 16));
+}
+
 // A GEMM that adds into fp32 reads and writes 8 B for each result; into 16 bits, 4 B. A GEMM
 // that adds into nothing writes 2 B.
 TEST(SubmoduleKernels, AccumulatedGradientsAreReadAndWritten) {

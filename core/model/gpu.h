@@ -25,13 +25,25 @@ enum class DataType : uint8_t {
   kFp8E5m2,
   kUint8,
   kUint32,
-  kUint64
+  kUint64,
+  // Formats of the operands of products. An operand carries the scales of its blocks. Messages
+  // carry these operands as bytes.
+  kFp8Block,  // e4m3 with an fp32 scale for 128 elements
+  kMxfp8,     // e4m3 with a scale of one byte for 32 elements
+  kNvfp4      // e2m1 with a scale of one byte for 16 elements
 };
-inline constexpr int kDataTypeCount = 13;
+inline constexpr int kDataTypeCount = 16;
+inline constexpr int kMessageTypeCount = 13;  // the first of them; calls have these
 
 const std::vector<std::string>& DataTypeNames();  // "fp32", "tf32", ... in enum order
+const std::vector<std::string>& MessageTypeNames();
 std::string_view ToString(DataType type);
+// REQUIRES: type is one of the first kMessageTypeCount.
 Bytes SizeOf(DataType type);
+// The bytes of an element of an operand, with its share of the scales.
+double OperandBytes(DataType type);
+// True for the types of 8 and fewer bits to which operands of products are quantized.
+bool IsQuantized(DataType type);
 
 // What NCCL kernels cost inside a host, beyond the bytes on the link. One set per GPU generation,
 // with its source in the GPU's file. How exec-engine uses each value:
@@ -87,6 +99,11 @@ struct GpuSpec {
   std::string file_name;       // where it was read from
   std::string file_text;       // the whole file: compute-sim reads the kernel model from it
   std::string reference_text;  // the reference's whole file; empty if there is no reference
+
+  // The dense rate of products of the type. Fp8 with scales of blocks has the rate of fp8.
+  FlopRate RateOf(DataType type) const {
+    return dense_rate[static_cast<size_t>(type == DataType::kFp8Block ? DataType::kFp8 : type)];
+  }
   bool operator==(const GpuSpec&) const = default;
 };
 

@@ -10,8 +10,14 @@ namespace drydock {
 using Names = std::vector<std::string>;
 
 const Names& DataTypeNames() {
-  static const Names names = {"fp32",  "tf32", "fp16",     "bf16",  "fp8",    "int8",  "int32",
-                              "int64", "fp64", "fp8-e5m2", "uint8", "uint32", "uint64"};
+  static const Names names = {"fp32",   "tf32",      "fp16",  "bf16",     "fp8",   "int8",
+                              "int32",  "int64",     "fp64",  "fp8-e5m2", "uint8", "uint32",
+                              "uint64", "fp8-block", "mxfp8", "nvfp4"};
+  return names;
+}
+
+const Names& MessageTypeNames() {
+  static const Names names(DataTypeNames().begin(), DataTypeNames().begin() + kMessageTypeCount);
   return names;
 }
 
@@ -36,8 +42,30 @@ Bytes SizeOf(DataType type) {
     case DataType::kInt64:
     case DataType::kUint64:
       return Bytes(8);
+    case DataType::kFp8Block:
+    case DataType::kMxfp8:
+    case DataType::kNvfp4:
+      break;
   }
   CHECK(false);
+}
+
+double OperandBytes(DataType type) {
+  switch (type) {
+    case DataType::kFp8Block:
+      return 1 + 4.0 / 128;
+    case DataType::kMxfp8:
+      return 1 + 1.0 / 32;
+    case DataType::kNvfp4:
+      return 0.5 + 1.0 / 16;
+    default:
+      return static_cast<double>(SizeOf(type).count());
+  }
+}
+
+bool IsQuantized(DataType type) {
+  return type == DataType::kFp8 || type == DataType::kFp8E5m2 || type == DataType::kFp8Block ||
+         type == DataType::kMxfp8 || type == DataType::kNvfp4;
 }
 
 const Names& DimensionNames() {

@@ -45,9 +45,11 @@ struct Linear {
   bool bias = false;             // of the product, not of a later kernel
   bool accumulate_fp32 = false;  // the weight's gradient is added into an fp32 main gradient
   bool accumulate_half = false;  // the weight's gradient is added into one of 16 bits
-  // In fp8, if other kernels have written an operand in fp8: the submodule does not quantize the
-  // operand but transposes it for the weight's gradient.
+  // In fp8 or NVFP4, if other kernels have quantized an operand: the submodule does not quantize
+  // the operand but turns it for the weight's gradient, if it came without its transpose.
   bool fp8_input = false, fp8_gradient = false;
+  // The submodule searches the operand for its largest value before it quantizes the operand.
+  bool search_input = false, search_gradient = false;
 
   static void Fields(auto& s, auto&& visit) {
     visit(Field::kExtent, "rows", s.rows);
@@ -59,6 +61,8 @@ struct Linear {
     visit(Field::kFlag, "accumulate_half", s.accumulate_half);
     visit(Field::kFlag, "fp8_input", s.fp8_input);
     visit(Field::kFlag, "fp8_gradient", s.fp8_gradient);
+    visit(Field::kFlag, "search_input", s.search_input);
+    visit(Field::kFlag, "search_gradient", s.search_gradient);
   }
 };
 
@@ -278,6 +282,7 @@ struct GroupedLinear {
   // One kernel computes all experts. Otherwise a loop launches a product for each of them, on
   // several streams.
   bool one_kernel = false;
+  bool search_input = false, search_gradient = false;  // as in Linear
 
   static void Fields(auto& s, auto&& visit) {
     visit(Field::kExtent, "rows", s.rows);
@@ -287,10 +292,12 @@ struct GroupedLinear {
     visit(Field::kFlag, "accumulate_fp32", s.accumulate_fp32);
     visit(Field::kFlag, "accumulate_half", s.accumulate_half);
     visit(Field::kFlag, "one_kernel", s.one_kernel);
+    visit(Field::kFlag, "search_input", s.search_input);
+    visit(Field::kFlag, "search_gradient", s.search_gradient);
   }
 };
 
-// rows x n to fp8, and its transpose.
+// rows x n to the type, and its transpose. Of a 16-bit type: to fp8.
 struct Quantise {
   static constexpr std::string_view kName = "quantise";
   int64_t rows = 0, n = 0;
@@ -372,15 +379,13 @@ struct ZeroCount : FlatBuffer {
 }  // namespace submodule
 
 // Artefacts store the index of the alternative: append new kinds at the end.
-using SubmoduleWork =
-    std::variant<submodule::Linear, submodule::Attention, submodule::Norm,
-                 submodule::BiasDropoutAdd, submodule::Activation, submodule::Rotary,
-                 submodule::Embedding, submodule::CrossEntropy, submodule::Optimizer,
-                 submodule::GradientScale, submodule::GradientNorm, submodule::Cast, submodule::Add,
-                 submodule::Router, submodule::TopK, submodule::Permute, submodule::Unpermute,
-                 submodule::GroupedLinear, submodule::Quantise, submodule::FixedDuration,
-                 submodule::FlopsAndBytes, submodule::ZeroCount, submodule::StateSpace,
-                 submodule::DeltaRule>;
+using SubmoduleWork = std::variant<
+    submodule::Linear, submodule::Attention, submodule::Norm, submodule::BiasDropoutAdd,
+    submodule::Activation, submodule::Rotary, submodule::Embedding, submodule::CrossEntropy,
+    submodule::Optimizer, submodule::GradientScale, submodule::GradientNorm, submodule::Cast,
+    submodule::Add, submodule::Router, submodule::TopK, submodule::Permute, submodule::Unpermute,
+    submodule::GroupedLinear, submodule::Quantise, submodule::FixedDuration,
+    submodule::FlopsAndBytes, submodule::ZeroCount, submodule::StateSpace, submodule::DeltaRule>;
 inline constexpr size_t kSubmoduleKindCount = std::variant_size_v<SubmoduleWork>;
 
 // "linear", "attention", ...: in the order of the alternatives.

@@ -11,7 +11,7 @@ std::vector<GpuFacts> GpusOf(const Workload& workload) {
   for (const GpuSpec& gpu : workload.topology.gpus) {
     GpuFacts& facts = out.emplace_back();
     facts.name = gpu.name;
-    facts.dense_rate = gpu.dense_rate[static_cast<size_t>(workload.totals.precision)];
+    facts.dense_rate = gpu.RateOf(workload.totals.precision);
     facts.source = gpu.source;
     facts.reference = gpu.reference;
     if (!gpu.has_collective_costs) continue;

@@ -36,6 +36,10 @@ int NcclType(DataType type) {
       return HACKNCCL_UINT32;
     case DataType::kUint64:
       return HACKNCCL_UINT64;
+    case DataType::kFp8Block:
+    case DataType::kMxfp8:
+    case DataType::kNvfp4:
+      break;
   }
   CHECK(false);
 }

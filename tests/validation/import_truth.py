@@ -122,19 +122,24 @@ def set_batch(row, micro, total, sequence):
 
 
 def set_precision(row, precision, hopper):
-    """bf16 and fp8 with a scale per tensor are expressed. Finer fp8 is MXFP8 on Blackwell and has blocks on Hopper."""
+    """Finer fp8 is MXFP8 on Blackwell and has blocks on Hopper."""
     if "BF16" in precision or "bfloat16" in precision:
         return row.set(training={"precision": "bf16"})
     if precision == "NVFP4":
-        return row.need("NVFP4")
-    if "MX" in precision or ("finer" in precision and not hopper):
-        return row.need("MXFP8")
-    if "finer" in precision:
-        return row.need("blockwise fp8")
+        return row.set(training={"precision": "nvfp4"})
     row.set(training={"precision": "fp8"})
-    if "CS" in precision:
-        row.set(training={"tp_only_amax_red": True})
-        row.assume("fp8 scaling")
+    if "MX" in precision or ("finer" in precision and not hopper):
+        row.set(training={"fp8_recipe": "mxfp8"})
+    elif "finer" in precision or "SC" in precision:
+        row.set(training={"fp8_recipe": "blockwise"})
+    elif "CS" in precision:
+        row.set(training={"fp8_recipe": "tensorwise"})
+
+
+def set_quantized_gather(row):
+    """Parameters of fp8 runs whose recipe gathers them as the products take them, which needs the distributed optimizer."""
+    if row.settings.get("training.precision") == "fp8" and row.settings.get("training.fp8_recipe") != "blockwise":
+        row.set(training={"quantized_param_gather": True})
 
 
 def set_kind(row, with_experts):
@@ -222,6 +227,7 @@ def import_bridge(folder):
         row.set(**BRIDGE_TRAINING)
         row.assume("recipe")
         set_precision(row, bridge_precision(given), given["gpu"] == "H100")
+        set_quantized_gather(row)
         if given["tp"] > 1 and given["precision"] != "NVFP4":
             row.set(overlap={"tensor": True})
         if "tokendrop" in given["model"]:
@@ -274,8 +280,7 @@ def import_dgxc(folder):
         if not old and given["gpu"] == "H100" and row.model == "llama-4-maverick":
             row.set(training={"cuda_graphs": ["attn", "mlp"]})  # launch.sh: on with fp8, which leaves experts out
         set_precision(row, given["precision"], True)
-        if given["precision"] == "FP8":
-            row.assume("fp8 parameters")
+        set_quantized_gather(row)
         if number(given["tp"]) > 1:
             row.set(overlap={"tensor": True})
         row.assume("recipe")
@@ -292,7 +297,8 @@ def import_nemo(folder):
         row.set(**NEMO_TRAINING)
         row.set(**NEMO_1.get(row.model, {}))
         set_precision(row, given["precision"], True)
-        row.assume("fp8 parameters", "recipe")
+        set_quantized_gather(row)
+        row.assume("recipe")
         if number(given["tp"]) > 1:
             row.set(overlap={"tensor": True})
         set_task(row, given["task"], NEMO_LORA)
@@ -335,7 +341,7 @@ def import_mlperf(folder):
                           "check_gradients": False})
         set_mlperf_precision(row, given["precision"])
         if given["fp8_param_gather"] == "True":
-            row.assume("fp8 parameters")
+            set_quantized_gather(row)
         if given["tp_comm_overlap"] in ("True", "1") and number(given["tp"]) > 1:
             row.set(overlap={"tensor": True})
         if given["full_cuda_graph"] in ("1", "True"):

@@ -67,15 +67,18 @@ class Recipes(unittest.TestCase):
     def precision(self, text, hopper):
         made = row()
         import_truth.set_precision(made, text, hopper)
-        return made.settings.get("training.precision"), made.needs
+        import_truth.set_quantized_gather(made)
+        keys = ("precision", "fp8_recipe", "quantized_param_gather")
+        return tuple(made.settings.get(f"training.{key}") for key in keys)
 
-    def test_only_formats_with_one_scale_per_tensor_are_expressed(self):
-        self.assertEqual(self.precision("BF16", False), ("bf16", []))
-        self.assertEqual(self.precision("FP8-CS", False), ("fp8", []))
-        self.assertEqual(self.precision("MXFP8", False), (None, ["MXFP8"]))
-        self.assertEqual(self.precision("NVFP4", False), (None, ["NVFP4"]))
-        self.assertEqual(self.precision("FP8 finer granularity", True), (None, ["blockwise fp8"]))
-        self.assertEqual(self.precision("FP8 finer granularity", False), (None, ["MXFP8"]))
+    def test_a_format_has_its_recipe_and_fp8_is_gathered_as_it_is_stored(self):
+        self.assertEqual(self.precision("BF16", False), ("bf16", None, None))
+        self.assertEqual(self.precision("FP8", True), ("fp8", None, "true"))
+        self.assertEqual(self.precision("FP8-CS", False), ("fp8", "tensorwise", "true"))
+        self.assertEqual(self.precision("MXFP8", False), ("fp8", "mxfp8", "true"))
+        self.assertEqual(self.precision("NVFP4", False), ("nvfp4", None, None))
+        self.assertEqual(self.precision("FP8 finer granularity", True), ("fp8", "blockwise", None))
+        self.assertEqual(self.precision("FP8 finer granularity", False), ("fp8", "mxfp8", "true"))
 
     def graphs(self, implementation, scope):
         made = row()
@@ -156,7 +159,7 @@ class Page(unittest.TestCase):
         first, second, third = list(training.records("simumax-b200"))[:3]
         first.predicted, second.predicted = first.seconds * 0.9, second.seconds * 1.2
         first.predicted_gib, second.predicted_gib = first.memory_gib * 1.05, second.memory_gib * 0.99
-        third.needs = ["MXFP8", "LoRA"]
+        third.needs = ["Muon", "LoRA"]
         return [first, second, third]
 
     def test_groups_have_time_and_memory(self):
@@ -172,10 +175,10 @@ class Page(unittest.TestCase):
         self.assertEqual(table[2][1:3], ("memory", "2"))
 
     def test_features_are_counted(self):
-        self.assertEqual(list(validation_page.need_rows(self.records()))[1:], [("LoRA", "1", "0"), ("MXFP8", "1", "0")])
+        self.assertEqual(list(validation_page.need_rows(self.records()))[1:], [("LoRA", "1", "0"), ("Muon", "1", "0")])
 
     def test_a_row_says_what_it_needs(self):
-        self.assertEqual(validation_page.result(self.records()[2]), ("not yet", "needs MXFP8, LoRA"))
+        self.assertEqual(validation_page.result(self.records()[2]), ("not yet", "needs Muon, LoRA"))
 
 
 class Memory(unittest.TestCase):

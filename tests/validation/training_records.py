@@ -48,9 +48,6 @@ RULES = {
     "rack": ("of NVLink domains of 72 GPUs, a run that does not fill them uses 64 of each", True),
     "recipe": ("what the recipe's files at the release turn on for the model: overlap, types of gradients, fusions "
                "(tests/validation/truth_tables.py)", True),
-    "fp8 scaling": ("delayed scaling where the recipe says current scaling: both have a scale per tensor, and current scaling "
-                    "reduces largest values over tensor parallelism alone", True),
-    "fp8 parameters": ("gathered in bf16 where the recipe gathers them in fp8", True),
     "chunks of another release": ("those that another release of the same tables states for the model, GPU and stages", True),
     "samples": ("each sample fills its sequence", True),
     "adapters": ("of the rank that the framework's recipe for the model has, at the projections of queries, keys and values", True),

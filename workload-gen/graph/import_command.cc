@@ -1,7 +1,7 @@
 // workload-gen import: turns a workload of another tool into a run directory.
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "core/base/files.h"
@@ -27,7 +27,7 @@ const ToolInfo kInfo = {
     false};
 
 Result<DataType> TypeOfWord(const std::string& word) {
-  const std::vector<std::string>& names = DataTypeNames();
+  const std::vector<std::string>& names = MessageTypeNames();
   const auto found = std::find(names.begin(), names.end(), word);
   if (found != names.end()) return static_cast<DataType>(found - names.begin());
   return Error(fmt::format("unknown data type '{}'{}", word, DidYouMean(word, names)));

@@ -112,9 +112,45 @@ class JobRules {
          "'attention_kernels' needs kernels: fused; with kernels: unfused, attention is unfused");
   }
 
+  // The neighbors that share a scale.
+  static int BlockOf(DataType type) {
+    switch (type) {
+      case DataType::kFp8Block:
+        return 128;
+      case DataType::kMxfp8:
+        return 32;
+      case DataType::kNvfp4:
+        return 16;
+      default:
+        return 1;
+    }
+  }
+
   void CheckScales() {
-    if (job_.training.precision.tp_only_amax_red && !job_.training.precision.fp8) {
-      Fail("training.tp_only_amax_red", "'tp_only_amax_red' needs precision: fp8");
+    const PrecisionRules& precision = job_.training.precision;
+    if (precision.tp_only_amax_red && !precision.delayed_scaling()) {
+      Fail("training.tp_only_amax_red", "'tp_only_amax_red' needs {}",
+           precision.fp8 ? "fp8_recipe: delayed" : "precision: fp8");
+    }
+    if (!precision.quantized()) return;
+    if (!precision.delayed_scaling() && !job_.training.kernels.fused) {
+      Fail(precision.fp8 ? "training.fp8_recipe" : "training.precision",
+           "'{}' needs kernels: fused: Transformer Engine quantizes",
+           ToString(precision.products()));
+    }
+    const int half = precision.half_layers_at_start + precision.half_layers_at_end;
+    if (half > job_.model.layers) {
+      Fail("training.bf16_layers_at_end", "{} layers in bf16 are more than the model's {}", half,
+           job_.model.layers);
+    }
+    if (precision.quantized_gather && !job_.training.optimizer.distributed) {
+      Fail("training.quantized_param_gather",
+           "quantized_param_gather needs training.distributed_optimizer");
+    }
+    const int block = BlockOf(precision.products());
+    if (job_.model.hidden % block != 0) {
+      Fail("model.hidden", "hidden {} is not a multiple of {}, the elements of a block of '{}'",
+           job_.model.hidden, block, ToString(precision.products()));
     }
   }
 

@@ -29,14 +29,16 @@ KeyKindPtr Architecture() {
 
 KeyKindPtr PrecisionKind() {
   return kind::Choice(
-      {"fp16", "bf16", "fp8"},
+      {"fp16", "bf16", "fp8", "nvfp4"},
       [](const TrainingJob& job) {
         const PrecisionRules& precision = job.training.precision;
-        return precision.fp8 ? 2 : precision.type == DataType::kFp16 ? 0 : 1;
+        if (precision.quantized()) return precision.fp8 ? 2 : 3;
+        return precision.type == DataType::kFp16 ? 0 : 1;
       },
       [](int index, TrainingJob* job) {
         job->training.precision.type = index == 0 ? DataType::kFp16 : DataType::kBf16;
         job->training.precision.fp8 = index == 2;
+        job->training.precision.nvfp4 = index == 3;
       });
 }
 
@@ -345,9 +347,40 @@ std::vector<Key> TrainingKeys() {
           .Required(),
       Key("precision", PrecisionKind(),
           "type of parameters, activations and messages: `fp16` (with loss scaling), `bf16`. "
-          "`fp8`: bf16 with linear layers in fp8")
+          "`fp8`, `nvfp4`: bf16 with linear layers in fp8 or NVFP4")
           .Required()
-          .Megatron({Computed("--bf16"), Computed("--fp16"), Computed("--fp8-format")}),
+          .Megatron({Computed("--bf16"), Computed("--fp16"), Computed("--fp8-format"),
+                     Computed("--fp4-format")}),
+      Key("fp8_recipe",
+          kind::Choice(MEMBER(training.precision.recipe),
+                       {"delayed", "tensorwise", "blockwise", "mxfp8"}),
+          "scales of fp8. `delayed`: of a tensor, from earlier steps; `tensorwise`: of a tensor, "
+          "from its largest value; `blockwise`: of 128 elements; `mxfp8`: of 32 elements, as "
+          "Blackwell's tensor cores take them")
+          .Needs("precision: fp8")
+          .Megatron({Computed("--fp8-recipe")}),
+      Key("hadamard_transform", kind::Flag(MEMBER(training.precision.hadamard)),
+          "operands of weight gradients pass a random Hadamard transform before they are quantized "
+          "(`NVTE_NVFP4_DISABLE_RHT=1`: false)")
+          .Needs("precision: nvfp4"),
+      Key("bf16_layers_at_start",
+          kind::Count(MEMBER(training.precision.half_layers_at_start), 0, kMaxLayers),
+          "the first layers, whose linear layers stay in bf16")
+          .Needs("precision: fp8 or nvfp4")
+          .Megatron(
+              {Computed("--first-last-layers-bf16"), Computed("--num-layers-at-start-in-bf16")}),
+      Key("bf16_layers_at_end",
+          kind::Count(MEMBER(training.precision.half_layers_at_end), 0, kMaxLayers),
+          "the last layers, whose linear layers stay in bf16")
+          .Needs("precision: fp8 or nvfp4")
+          .Megatron(
+              {Computed("--first-last-layers-bf16"), Computed("--num-layers-at-end-in-bf16")}),
+      Key("quantized_param_gather", kind::Flag(MEMBER(training.precision.quantized_gather)),
+          "weights of linear layers are stored and gathered in the format of their products; with "
+          "`mxfp8` they are gathered in bf16 and quantized afterwards. Needs "
+          "`distributed_optimizer`")
+          .Needs("precision: fp8 or nvfp4")
+          .Megatron({Sets("--fp8-param-gather", "true"), Sets("--fp4-param-gather", "true")}),
       Key("micro_batch", kind::Count(MEMBER(training.batch.micro), 1, 1 << 20),
           "sequences of a micro-batch")
           .Required()
@@ -411,7 +444,7 @@ std::vector<Key> TrainingKeys() {
       Key("tp_only_amax_red", kind::Flag(MEMBER(training.precision.tp_only_amax_red)),
           "the largest values of fp8 tensors are reduced over tensor parallelism alone "
           "(`NVTE_DP_AMAX_REDUCE_INTERVAL=0` of older Transformer Engines); needs `precision: "
-          "fp8`")
+          "fp8` with `fp8_recipe: delayed`")
           .Megatron({Sets("--tp-only-amax-red", "true")}),
       Key("gradient_clipping", kind::Flag(MEMBER(training.optimizer.gradient_clipping)),
           "gradients are clipped by their global norm")

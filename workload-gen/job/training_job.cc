@@ -15,6 +15,13 @@ const std::string& FrameworkName(FrameworkKind kind) {
   return FrameworkNames()[static_cast<size_t>(kind)];
 }
 
+DataType PrecisionRules::products() const {
+  if (nvfp4) return DataType::kNvfp4;
+  if (!fp8) return type;
+  if (recipe == Fp8Recipe::kBlockwise) return DataType::kFp8Block;
+  return recipe == Fp8Recipe::kMxfp8 ? DataType::kMxfp8 : DataType::kFp8;
+}
+
 Error TrainingJob::ErrorAt(const std::string& key, const std::string& message) const {
   auto place = places.find(key);
   if (place == places.end()) place = places.find(key.substr(0, key.find('.')));

@@ -55,11 +55,31 @@ struct BatchSizes {
   int64_t global = 0;
 };
 
+// How operands are scaled to fp8: with a scale for a tensor, from earlier steps or from the tensor
+// itself, or with a scale for each block.
+enum class Fp8Recipe : uint8_t { kDelayed, kTensorwise, kBlockwise, kMxfp8 };
+
 struct PrecisionRules {
   DataType type = DataType::kBf16;  // of parameters, activations and messages
-  bool fp8 = false;                 // linear layers compute in fp8; `type` is bf16
+  // Linear layers compute in fp8 or NVFP4; `type` is bf16.
+  bool fp8 = false, nvfp4 = false;
+  Fp8Recipe recipe = Fp8Recipe::kDelayed;
+  bool hadamard = true;  // NVFP4: operands of weight gradients pass a random Hadamard transform
+  int half_layers_at_start = 0,
+      half_layers_at_end = 0;     // layers whose linear layers stay in `type`
+  bool quantized_gather = false;  // parameters are stored and gathered in the format of products
   DataType gradients = DataType::kFp32;
   bool tp_only_amax_red = false;  // fp8: largest values are reduced over tp instead of tp-dp-cp
+
+  bool quantized() const { return fp8 || nvfp4; }
+  bool delayed_scaling() const { return fp8 && recipe == Fp8Recipe::kDelayed; }
+  // The format of the products of linear layers.
+  DataType products() const;
+  // Returns whether the linear layers of a transformer layer stay in `type`.
+  bool IsHalf(int layer, int layers) const {
+    const bool at_end = layer >= layers - half_layers_at_end && layer < layers;
+    return quantized() && (layer < half_layers_at_start || at_end);
+  }
 };
 
 struct RecomputeRules {

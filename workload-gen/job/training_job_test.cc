@@ -108,7 +108,7 @@ TEST(TrainingJob, AnInvalidChoiceListsTheValidValues) {
   EXPECT_EQ(
       ErrorOf(With("precision: fp16", "precision: fp64")),
       "test.yaml:11:14: error: 'fp64' is not a valid precision; did you mean 'fp16'?; valid values "
-      "are fp16, bf16, fp8\n"
+      "are fp16, bf16, fp8, nvfp4\n"
       "    precision: fp64\n"
       "               ^");
   EXPECT_EQ(ErrorOf(With("framework: megatron", "framework: megatorn")),

@@ -172,7 +172,8 @@ GroupNeeds GroupNeedsOf(const TrainingJob& job) {
   const ExpertShape& moe = job.model.moe;
   return {.shared_embedding = job.model.embedding.tied,
           .mtp = job.model.mtp_layers > 0,
-          .stage = (job.training.precision.fp8 && !job.training.precision.tp_only_amax_red) ||
+          .stage = (job.training.precision.delayed_scaling() &&
+                    !job.training.precision.tp_only_amax_red) ||
                    moe.router_bias,
           .experts = moe.experts > 0};
 }

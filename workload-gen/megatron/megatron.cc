@@ -25,7 +25,7 @@ WorkloadTotals TotalsOf(const TrainingJob& job, const ParallelLayout& layout) {
   totals.parameters = ParameterCount(job.model);
   totals.model_name = job.model.name;
   totals.layout = layout.ToString();
-  totals.precision = job.training.precision.fp8 ? DataType::kFp8 : job.training.precision.type;
+  totals.precision = job.training.precision.products();
   return totals;
 }
 

@@ -1,6 +1,7 @@
 #include "workload-gen/memory/saved_tensors.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace drydock {
 namespace {
@@ -9,28 +10,27 @@ namespace {
 // no inputs.
 class SavingRules {
  public:
-  SavingRules(int64_t e, LossTensors loss) : e_(e), loss_(loss) {}
+  SavingRules(double e, LossTensors loss) : e_(e), loss_(loss) {}
 
   SavedTensors operator()(const submodule::Linear& s) const {
-    return {.inputs = Bytes(s.rows * s.k * e_), .internal = {}, .outputs = Grid(s)};
+    return {.inputs = Elements(s.rows * s.k), .internal = {}, .outputs = Grid(s)};
   }
   SavedTensors operator()(const submodule::GroupedLinear& s) const {
-    return {.inputs = Bytes(s.rows * s.k * e_), .internal = {}, .outputs = Grid(s)};
+    return {.inputs = Elements(s.rows * s.k), .internal = {}, .outputs = Grid(s)};
   }
   SavedTensors operator()(const submodule::Attention& s) const {
     SavedTensors saved;
     // A window's queries see fewer keys than there are.
     const int64_t keys = std::max(s.keys(), s.sequence);
-    saved.inputs = Bytes(
-        e_ * s.batch *
-        (s.sequence * s.heads * s.head_dim + keys * s.kv_heads * (s.head_dim + s.value_width())));
-    saved.outputs = Bytes(e_ * s.batch * s.sequence * s.heads * s.value_width());
+    saved.inputs = Elements(s.batch * (s.sequence * s.heads * s.head_dim +
+                                       keys * s.kv_heads * (s.head_dim + s.value_width())));
+    saved.outputs = Elements(s.batch * s.sequence * s.heads * s.value_width());
     // The log-sum-exp of each row of scores, in fp32.
     saved.internal = Bytes(4 * s.batch * s.heads * s.sequence);
     if (s.fused) return saved;
     // Probabilities; with dropout also the probabilities after it, and a mask of one byte each.
     const int64_t scores = s.batch * s.heads * s.sequence * s.keys();
-    saved.internal = Bytes(scores * (s.dropout ? 2 * e_ + 1 : e_));
+    saved.internal = Elements(scores * (s.dropout ? 2 : 1)) + Bytes(s.dropout ? scores : 0);
     return saved;
   }
   SavedTensors operator()(const submodule::Norm& s) const {
@@ -44,9 +44,8 @@ class SavingRules {
   }
   // Keeps scores and their softmax in fp32.
   SavedTensors operator()(const submodule::Router& s) const {
-    return {.inputs = Bytes(s.rows * s.k * e_),
-            .internal = Bytes(s.rows * s.n * 4),
-            .outputs = Grid(s)};
+    return {
+        .inputs = Elements(s.rows * s.k), .internal = Bytes(s.rows * s.n * 4), .outputs = Grid(s)};
   }
   // One autograd function: keeps its input and the scan's output, before the gated norm.
   SavedTensors operator()(const submodule::StateSpace& s) const {
@@ -68,8 +67,9 @@ class SavingRules {
     return {.inputs = Bytes(s.rows * 8), .internal = {}, .outputs = Grid(s)};
   }
   SavedTensors operator()(const submodule::CrossEntropy& s) const {
-    const int64_t size = loss_ == LossTensors::kGradientInPlace ? e_ : 4;
-    return {.inputs = {}, .internal = Bytes(s.rows * s.n * size), .outputs = Grid(s)};
+    const bool in_place = loss_ == LossTensors::kGradientInPlace;
+    return {
+        .inputs = {}, .internal = in_place ? Grid(s) : Bytes(s.rows * s.n * 4), .outputs = Grid(s)};
   }
   template <typename Kind>
   SavedTensors operator()(const Kind& s) const {
@@ -82,17 +82,20 @@ class SavingRules {
  private:
   template <typename Kind>
   Bytes Grid(const Kind& s) const {
-    return Bytes(s.rows * s.n * e_);
+    return Elements(s.rows * s.n);
+  }
+  Bytes Elements(int64_t count) const {
+    return Bytes(std::llround(static_cast<double>(count) * e_));
   }
 
-  const int64_t e_;  // bytes of an element
+  const double e_;  // bytes of an element
   const LossTensors loss_;
 };
 
 }  // namespace
 
 SavedTensors SavedBy(const Submodule& forward, LossTensors loss) {
-  return std::visit(SavingRules(SizeOf(forward.type).count(), loss), forward.work);
+  return std::visit(SavingRules(OperandBytes(forward.type), loss), forward.work);
 }
 
 }  // namespace drydock

@@ -1,5 +1,6 @@
 #include "workload-gen/memory/state_memory.h"
 
+#include <cmath>
 #include <set>
 #include <utility>
 
@@ -55,7 +56,9 @@ class States {
   void AddBucket(const Bucket& bucket) {
     const int64_t owners = training_.optimizer.distributed ? RanksOf(bucket, layout_) : 1;
     const DataType gradients = training_.precision.gradients;
-    states_.parameters += bucket.elements * SizeOf(training_.precision.type).count();
+    // With quantized_gather, the quantized copies are all there is of a weight.
+    const int64_t copied = training_.precision.quantized_gather ? bucket.quantized : 0;
+    states_.parameters += (bucket.elements - copied) * SizeOf(training_.precision.type).count();
     states_.gradients += bucket.elements * SizeOf(gradients).count();
     states_.optimizer += bucket.elements / owners * kAdamBytes;
     // The step casts gradients of 16 bits to fp32.
@@ -67,8 +70,8 @@ class States {
   }
 
   // Where the product adds a weight's gradient to the main gradient, autograd still gets a tensor:
-  // Transformer Engine keeps one for each shape of weights (get_dummy_wgrad). In fp8, it keeps each
-  // weight in fp8 through a step's micro-batches; before Blackwell, the transpose too.
+  // Transformer Engine keeps one for each shape of weights (get_dummy_wgrad). It also keeps each
+  // quantized weight through a step's micro-batches.
   void AddParameter(const Parameter& parameter) {
     const int64_t type = SizeOf(training_.precision.type).count();
     if (parameter.frozen) states_.parameters += parameter.elements * type;
@@ -78,9 +81,18 @@ class States {
     if (trained && shapes_.emplace(shape, parameter.elements).second) {
       states_.libraries += parameter.elements * type;
     }
-    if (training_.precision.fp8 && training_.kernels.fused) {
-      states_.fp8_weights += parameter.elements * (gpu_.compute_capability < 100 ? 2 : 1);
-    }
+    const PrecisionRules& precision = training_.precision;
+    if (!precision.quantized() || !training_.kernels.fused) return;
+    if (precision.IsHalf(parameter.layer, job_.model.layers)) return;
+    states_.fp8_weights += std::llround(static_cast<double>(parameter.elements) * CopyBytes());
+  }
+
+  // Of a weight's element. Blackwell's products take fp8 with one scale for a tensor without its
+  // transpose; blocks of scales differ between both directions.
+  double CopyBytes() const {
+    const DataType type = training_.precision.products();
+    const bool both = type != DataType::kFp8 || gpu_.compute_capability < 100;
+    return (both ? 2 : 1) * OperandBytes(type);
   }
 
   bool recent() const { return gpu_.compute_capability >= 90; }

@@ -5,8 +5,8 @@
 namespace drydock {
 namespace {
 
-// Products in fp8 write 16 bits.
-int64_t OutputSize(DataType type) { return std::max(int64_t{2}, SizeOf(type).count()); }
+// Products of quantized operands write 16 bits.
+int64_t OutputSize(DataType type) { return IsQuantized(type) ? 2 : SizeOf(type).count(); }
 
 int64_t Scores(const submodule::Attention& s) { return s.batch * s.heads * s.sequence * s.keys(); }
 int64_t Queries(const submodule::Attention& s) {

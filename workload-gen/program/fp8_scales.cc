@@ -3,7 +3,7 @@
 namespace drydock {
 
 void ReduceScales(const WriterContext& c, int chunk, int tensors) {
-  if (!c.job.training.precision.fp8) return;
+  if (!c.job.training.precision.delayed_scaling()) return;
   const bool tensor_only = c.job.training.precision.tp_only_amax_red;
   if (tensor_only && c.layout.tensor == 1) return;
   int linear_layers = 0;

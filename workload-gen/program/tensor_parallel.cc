@@ -5,19 +5,19 @@
 
 namespace drydock {
 
-ProgramBuilder::OpId TensorParallel::Start(CollectiveType type, int64_t width, DataType data,
-                                           bool userbuffers) {
+ProgramBuilder::OpId TensorParallel::Start(CollectiveType type, int64_t width,
+                                           const WireFormat& data, bool userbuffers) {
   CommCall call;
   call.collective = type;
-  call.type = data;
-  call.count = c_.work.rows * width;
+  call.type = data.type;
+  call.count = data.CountOf(c_.work.rows * width, c_.layout.tensor);
   call.group_size = c_.layout.tensor;
   if (userbuffers) call.buffers = BufferKind::kUserBuffers;
   return c_.builder->StartCollective(kTensorRole, kTensorStream, call);
 }
 
 ProgramBuilder::OpId TensorParallel::Start(CollectiveType type, int64_t width) {
-  return Start(type, width, c_.job.training.precision.type, /*userbuffers=*/false);
+  return Start(type, width, {c_.job.training.precision.type}, /*userbuffers=*/false);
 }
 
 ProgramBuilder::OpId TensorParallel::Start(CollectiveType type) {
@@ -42,8 +42,19 @@ void TensorParallel::ComputeIfAny(const std::optional<uint32_t>& submodule) {
   if (submodule) c_.builder->Compute(*submodule);
 }
 
+void TensorParallel::ReduceScale(const LinearWork& linear) {
+  if (!linear.reduces_scale) return;
+  CommCall scale;
+  scale.type = DataType::kFp32;
+  scale.op = ReduceOp::kMax;
+  scale.count = 1;
+  scale.group_size = c_.layout.tensor;
+  c_.builder->Collective(kTensorRole, kTensorStream, scale);
+}
+
 ProgramBuilder::OpId TensorParallel::StartInput(const LinearWork& linear, int64_t width) {
   if (!c_.layout.sequence_parallel) return ProgramBuilder::kNothing;
+  ReduceScale(linear);
   ComputeIfAny(linear.input_cast);
   return Start(CollectiveType::kAllGather, width, linear.gathered, /*userbuffers=*/false);
 }
@@ -72,12 +83,12 @@ void TensorParallel::RunParts(const PartWork& parts, const std::function<void(in
 
 // CommOverlapP2PBase::split_overlap_ag: each step of the ring follows the previous step,
 // independently of the GEMMs; each GEMM waits for its rows.
-void TensorParallel::GatherBetween(const PartWork& parts, DataType data) {
+void TensorParallel::GatherBetween(const PartWork& parts, const WireFormat& data) {
   ProgramBuilder& b = *c_.builder;
   const ProgramBuilder::Point entered = b.Here();
-  const CommCall step =
-      RingShift(parts.count, data, c_.work.rows / parts.count * c_.job.model.hidden, /*hop=*/1,
-                BufferKind::kUserBuffers);
+  const CommCall step = RingShift(parts.count, data.type,
+                                  data.CountOf(c_.work.rows / parts.count * c_.job.model.hidden),
+                                  /*hop=*/1, BufferKind::kUserBuffers);
   RunParts(parts, [&](int part) {
     if (part + 1 == parts.count) return;
     b.Wait(b.StartBehind(part == 0 ? entered : ProgramBuilder::Point(), kTensorRole, kTensorStream,
@@ -92,7 +103,7 @@ void TensorParallel::ScatterBetween(const PartWork& parts) {
   ProgramBuilder::OpId left = ProgramBuilder::kNothing;
   RunParts(parts, [&](int) {
     left = Start(CollectiveType::kReduceScatter, c_.job.model.hidden / parts.count,
-                 c_.job.training.precision.type, /*userbuffers=*/true);
+                 {c_.job.training.precision.type}, /*userbuffers=*/true);
   });
   b.SetLoop(false);
   b.Wait(left);
@@ -117,6 +128,7 @@ void TensorParallel::SendBetween(const PartWork& parts, uint32_t sum) {
 
 void TensorParallel::ColumnForward(const LinearWork& linear) {
   if (linear.forward_parts.count > 0) {
+    ReduceScale(linear);
     ComputeIfAny(linear.input_cast);
     GatherBetween(linear.forward_parts, linear.gathered);
   } else {
@@ -229,7 +241,7 @@ void TensorParallel::ColumnBackward(const LinearWork& linear) {
 void TensorParallel::ColumnBackward(const LinearWork& linear, int64_t width) {
   const bool split = c_.layout.sequence_parallel;
   const OverlapRules& overlap = c_.job.overlap;
-  const DataType data = c_.job.training.precision.type;
+  const WireFormat data = {c_.job.training.precision.type};
   const bool bulk_in = linear.userbuffers && overlap.tensor_bulk_dgrad;
   const bool bulk_out = linear.userbuffers && overlap.tensor_bulk_wgrad && !linear.frozen;
   const CollectiveType out = split ? CollectiveType::kReduceScatter : CollectiveType::kAllReduce;
@@ -262,6 +274,7 @@ void TensorParallel::RowBackward(const LinearWork& linear) {
 }
 
 void TensorParallel::RowBaseBackward(const LinearWork& linear) {
+  ReduceScale(linear);
   ComputeIfAny(linear.gradient_cast);
   if (linear.gradient_parts.count > 0) {
     GatherBetween(linear.gradient_parts, linear.gathered);

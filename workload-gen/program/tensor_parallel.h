@@ -46,13 +46,16 @@ class TensorParallel {
 
  private:
   // A collective of these rows. `userbuffers`: without NCCL.
-  ProgramBuilder::OpId Start(CollectiveType type, int64_t width, DataType data, bool userbuffers);
+  ProgramBuilder::OpId Start(CollectiveType type, int64_t width, const WireFormat& data,
+                             bool userbuffers);
+  // Before `cast`, if the layer needs it: the ranks agree on the scale of what they gather.
+  void ReduceScale(const LinearWork& linear);
   void ComputeIfAny(const std::optional<uint32_t>& submodule);
   // Runs the parts of a GEMM one after another, launched by a loop. Calls `after` with the number
   // of each part.
   void RunParts(const PartWork& parts, const std::function<void(int)>& after);
   // A GEMM whose input rows shift around a ring: this rank's rows first, then each part on arrival.
-  void GatherBetween(const PartWork& parts, DataType data);
+  void GatherBetween(const PartWork& parts, const WireFormat& data);
   // A GEMM whose output is reduced in parts, each beside the compute of the next part.
   void ScatterBetween(const PartWork& parts);
   // A GEMM whose parts are sent to the ranks that own their rows; the part of this rank is the

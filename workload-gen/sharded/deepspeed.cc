@@ -37,8 +37,9 @@ class DeepSpeed : public Framework {
            "an embedding that stages share is not generated for framework deepspeed: with "
            "pipeline > 1 tied_embedding must be false");
     }
-    if (job.training.precision.fp8) {
-      fail("training.precision", "DeepSpeed runs no GEMMs in fp8: precision must be fp16 or bf16");
+    if (job.training.precision.quantized()) {
+      fail("training.precision",
+           "DeepSpeed runs no GEMMs in fp8 or NVFP4: precision must be fp16 or bf16");
     }
     if (job.parallel.context > 1 && job.parallel.context_type != ContextType::kAllToAll) {
       fail("parallel.context_type",

@@ -310,7 +310,11 @@ TEST(ShardedScopeTest, RejectsUnsupportedFeatures) {
     return ShardedError(Join(lists));
   };
   EXPECT_THAT(error({Zero(1), {"training.precision=fp8"}}),
-              HasSubstr("DeepSpeed runs no GEMMs in fp8: precision must be fp16 or bf16"));
+              HasSubstr("DeepSpeed runs no GEMMs in fp8 or NVFP4: precision must be fp16 or bf16"));
+  EXPECT_THAT(error({kFsdp, {"training.precision=nvfp4"}}),
+              HasSubstr("NVFP4 is not generated for framework fsdp"));
+  EXPECT_THAT(error({kFsdp, {"training.precision=fp8", "training.fp8_recipe=mxfp8"}}),
+              HasSubstr("fp8 with scales of blocks is not generated for framework fsdp"));
   EXPECT_THAT(error({Zero(1), {"parallel.context=2", "parallel.data=4"}}),
               HasSubstr("(Ulysses) exchanges heads: context_type must be a2a"));
   EXPECT_THAT(

@@ -63,7 +63,7 @@ WorkloadTotals TotalsOf(const TrainingJob& job, const ParallelLayout& layout,
   totals.parameters = ParameterCount(job.model);
   totals.model_name = job.model.name;
   totals.layout = layout.ToString();
-  totals.precision = job.training.precision.fp8 ? DataType::kFp8 : job.training.precision.type;
+  totals.precision = job.training.precision.products();
   return totals;
 }
 
@@ -115,6 +115,17 @@ constexpr Feature kNotGenerated[] = {
      [](const TrainingJob& j) {
        return j.training.recompute.method != RecomputeMethod::kUniform ||
               j.training.recompute.layers != 1;
+     }},
+    {"training.precision", "NVFP4",
+     [](const TrainingJob& j) { return j.training.precision.nvfp4; }},
+    {"training.fp8_recipe", "fp8 with scales of blocks",
+     [](const TrainingJob& j) {
+       return j.training.precision.fp8 && j.training.precision.products() != DataType::kFp8;
+     }},
+    {"training.bf16_layers_at_start", "a layer in bf16 beside others in fp8",
+     [](const TrainingJob& j) {
+       return j.training.precision.half_layers_at_start > 0 ||
+              j.training.precision.half_layers_at_end > 0;
      }},
     {"training.distributed_optimizer", "Megatron's distributed optimizer",
      [](const TrainingJob& j) { return j.training.optimizer.distributed; }},

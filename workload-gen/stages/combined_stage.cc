@@ -66,7 +66,7 @@ void CombinedStage::PrepareForward(const StageWork& work, int layer) {
 void CombinedStage::LeaveForward(ChunkPass* pass) {
   const StageWork& work = pass->work;
   const bool last = c_.IsLast(work.chunk);
-  if (c_.job.training.precision.fp8) {
+  if (c_.job.training.precision.delayed_scaling()) {
     passes_.OnCompute(pass, [&] { ReduceScales(c_, work.chunk, kForwardScales); });
   }
   if (c_.job.overlap.p2p && !last) {

@@ -1,6 +1,7 @@
 #include "workload-gen/stages/data_parallel.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace drydock {
 
@@ -11,11 +12,41 @@ namespace {
 // and both kinds reduce at the same time.
 ProgramBuilder::OpId StartBucketCall(const WriterContext& c, const Bucket& bucket, CommCall call) {
   call.buffers = c.job.training.optimizer.gradient_buffers;
-  call.count = bucket.elements;
+  if (call.count == 0) call.count = bucket.elements;
   call.group_size = RanksOf(bucket, c.layout);
   if (!bucket.expert) return c.builder->StartCollective(kDataRole, kDataStream, call);
   const bool same = c.layout.expert == 1 && c.layout.expert_tensor == c.layout.tensor;
   return c.builder->StartCollective(kExpertDataRole, same ? kDataStream : kExpertDataStream, call);
+}
+
+// The weights of the bucket whose products are quantized.
+int64_t QuantizedElements(const TrainingJob& job, const std::vector<Parameter>& parameters,
+                          const Bucket& bucket) {
+  const PrecisionRules& precision = job.training.precision;
+  if (!precision.quantized()) return 0;
+  int64_t elements = 0;
+  for (const size_t index : bucket.parameters) {
+    const Parameter& parameter = parameters[index];
+    if (!IsLayerWeight(parameter.kind) || precision.IsHalf(parameter.layer, job.model.layers)) {
+      continue;
+    }
+    elements += parameter.elements;
+  }
+  return elements;
+}
+
+// Gathers the weights as they are stored, one direction of them (param_and_grad_buffer.py). The two
+// directions of MXFP8 differ in their scales, so bf16 is gathered and quantized afterwards.
+void GatherQuantized(const PrecisionRules& precision, const Bucket& bucket, int ranks,
+                     CommCall* call) {
+  const DataType type = precision.products();
+  if (!precision.quantized_gather || type == DataType::kMxfp8 || bucket.quantized == 0) return;
+  const double each = OperandBytes(type);
+  const auto half = static_cast<double>(SizeOf(precision.type).count());
+  const double bytes = static_cast<double>(bucket.quantized) * each +
+                       static_cast<double>(bucket.elements - bucket.quantized) * half;
+  call->type = DataType::kUint8;
+  call->count = static_cast<int64_t>(std::ceil(bytes / ranks)) * ranks;
 }
 
 }  // namespace
@@ -43,6 +74,9 @@ std::vector<ChunkBuckets> MakeChunkBuckets(const TrainingJob& job, const Paralle
     rule.expert = true;
     for (Bucket& bucket : MakeBuckets(made.parameters, rule)) {
       made.buckets.push_back(std::move(bucket));
+    }
+    for (Bucket& bucket : made.buckets) {
+      bucket.quantized = QuantizedElements(job, made.parameters, bucket);
     }
     chunks.push_back(std::move(made));
   }
@@ -130,7 +164,9 @@ ProgramBuilder::OpId ParameterGather::Start(size_t chunk, size_t bucket) {
   CommCall call;
   call.collective = CollectiveType::kAllGather;
   call.type = c_.job.training.precision.type;
-  return ops_[chunk][bucket] = StartBucketCall(c_, chunks_[chunk].buckets[bucket], call);
+  const Bucket& of = chunks_[chunk].buckets[bucket];
+  GatherQuantized(c_.job.training.precision, of, RanksOf(of, c_.layout), &call);
+  return ops_[chunk][bucket] = StartBucketCall(c_, of, call);
 }
 
 // Begins at the start of the model, with the bucket that was filled last.

@@ -18,6 +18,9 @@ struct ChunkBuckets {
   std::vector<Parameter> parameters;
   std::vector<Bucket> buckets;
 };
+// The bytes of a weight's element in its quantized copies: along both dimensions, if its products
+// are quantized (PrecisionRules::products).
+double CopyBytes(const PrecisionRules& precision);
 // The number of ranks that share the parameters of a bucket.
 int RanksOf(const Bucket& bucket, const ParallelLayout& layout);
 

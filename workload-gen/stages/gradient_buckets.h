@@ -22,6 +22,8 @@ struct Bucket {
   int64_t elements = 0;            // padding included
   std::vector<size_t> parameters;  // indices into the chunk's list
   bool expert = false;
+  int64_t quantized =
+      0;  // elements of weights whose products are quantized; the caller fills it in
 };
 
 // The buckets of the rule's buffer, in order of filling: from the end of the model.

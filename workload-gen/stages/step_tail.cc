@@ -13,6 +13,7 @@ StepTail::StepTail(const WriterContext& context, const std::vector<ChunkBuckets>
       if (!c_.job.training.optimizer.distributed) owned_ += parameter.elements;
     }
     CountTensors(chunk);
+    for (const Bucket& bucket : chunk.buckets) quantized_ += bucket.quantized;
     if (!c_.job.training.optimizer.distributed) continue;
     for (const Bucket& bucket : chunk.buckets) {
       owned_ += bucket.elements / RanksOf(bucket, c_.layout);
@@ -50,6 +51,7 @@ void StepTail::Write(GradientReduction* reduction, ParameterGather* gather) {
   c_.builder->SetPhase(Phase::kOptimizer);
   Optimize();
   gather->GatherAll();
+  QuantizeWeights();
   c_.builder->SetPhase(Phase::kOther);
   Checks();
 }
@@ -166,6 +168,20 @@ void StepTail::LogParameters() {
     AllReduce(kDataRole, kDataStream, DataType::kFp32, ReduceOp::kSum, 1);
   }
   AllReduceReplica(DataType::kFp32, ReduceOp::kSum);
+}
+
+// Transformer Engine quantizes each weight once an iteration, in its first forward; here the
+// weights of all layers follow one another. Weights that are gathered quantized are ready. The cast
+// of delayed scaling is left out.
+void StepTail::QuantizeWeights() {
+  const PrecisionRules& precision = c_.job.training.precision;
+  const DataType type = precision.products();
+  if (quantized_ == 0 || precision.delayed_scaling()) return;
+  if (precision.quantized_gather && type != DataType::kMxfp8) return;
+  const bool known = type == DataType::kMxfp8 || type == DataType::kFp8Block;
+  c_.builder->Compute(StepWork("weights.quantise",
+                               submodule::Quantise{.rows = 1, .n = quantized_, .fused = known},
+                               type, c_.tables));
 }
 
 void StepTail::Checks() {

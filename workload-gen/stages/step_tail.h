@@ -22,6 +22,7 @@ class StepTail {
   void CountZeros();
   void LogParameters();
   void CountTensors(const ChunkBuckets& chunk);
+  void QuantizeWeights();
   void Checks();
   void Compute(const char* name, const SubmoduleWork& work, DataType type);
   int EmbeddingHolders() const;  // pipeline stages
@@ -36,6 +37,7 @@ class StepTail {
   int64_t owned_ = 0;       // elements this rank's optimizer updates
   int64_t tensors_ = 0;     // that hold these elements
   int64_t parameters_ = 0;  // tensors of this rank's part of the model
+  int64_t quantized_ = 0;   // elements of weights of which this rank has quantized copies
 };
 
 }  // namespace drydock

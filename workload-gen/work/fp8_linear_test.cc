@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <map>
+#include <set>
 
 #include "core/schema/testing/submodule_testing.h"
 #include "workload-gen/testing/structure_testing.h"
@@ -46,6 +47,82 @@ TEST(Fp8Linear, GathersFp8AndSumsBf16) {
               ElementsAre(std::pair("bf16 reduce-scatter", 2 * 2 * whole),
                           std::pair("fp8 all-gather", 2 * whole),
                           std::pair("fp8 grouped", 2 * (kRanks - 1) * whole)));
+}
+
+// MXFP8 has a byte of scale for 32 elements. Forward gathers two inputs along their rows. Backward
+// gathers them along their columns, and two gradients both ways: 2 + 2 x 2 of t x h elements. There
+// is no reduction of scales.
+TEST(Fp8Linear, GathersTheDirectionsOfMxfp8WithTheirScales) {
+  const int64_t whole = 64 * 64, scaled = whole * 33 / 32;
+  const Workload w = WithoutOverlap({"training.precision=fp8", "training.fp8_recipe=mxfp8"});
+  EXPECT_EQ(StructureMistake(w), "");
+  EXPECT_THAT(BytesByType(w, Phase::kForward),
+              ElementsAre(std::pair("bf16 reduce-scatter", 2 * 2 * whole),
+                          std::pair("fp8 all-gather", 2 * scaled)));
+  EXPECT_THAT(BytesByType(w, Phase::kBackward),
+              ElementsAre(std::pair("bf16 reduce-scatter", 2 * 2 * whole),
+                          std::pair("fp8 all-gather", 6 * scaled)));
+  for (const Op& op : OnlyProgram(w).ops) {
+    const bool call = op.kind == OpKind::kCollective && op.layer >= 0;
+    EXPECT_FALSE(call && w.calls[op.work].op == ReduceOp::kMax);
+  }
+}
+
+// With scales of whole tensors from their largest values, the ranks agree on the scale of each
+// tensor that they gather: two forward, two backward.
+TEST(Fp8Linear, TensorRanksAgreeOnScalesTheyDoNotKnow) {
+  for (const Overrides& format :
+       {Overrides{"training.precision=fp8", "training.fp8_recipe=tensorwise"},
+        Overrides{"training.precision=nvfp4"}}) {
+    SCOPED_TRACE(format.back());
+    const Workload w = WithoutOverlap(format);
+    EXPECT_EQ(StructureMistake(w), "");
+    int maxima = 0;
+    for (const Op& op : OnlyProgram(w).ops) {
+      if (op.layer != 3 || op.microbatch != 0 || op.kind != OpKind::kCollective) continue;
+      const CommCall& call = w.calls[op.work];
+      maxima += call.op == ReduceOp::kMax && call.count == 1 ? 1 : 0;
+    }
+    EXPECT_EQ(maxima, 4);
+  }
+}
+
+// Layers at both ends compute in bf16, the others in the format; the head always computes in bf16.
+TEST(Fp8Linear, EndsStayInBf16) {
+  const Workload w = WithoutOverlap({"training.precision=nvfp4", "training.bf16_layers_at_start=1",
+                                     "training.bf16_layers_at_end=2"});
+  std::map<int, std::set<DataType>> types;
+  for (const Op& op : OnlyProgram(w).ops) {
+    if (op.kind != OpKind::kCompute || op.layer < 0) continue;
+    for (const uint32_t index : w.blocks[op.work].submodules) {
+      const Submodule& s = w.submodules[index];
+      if (s.Is<submodule::Linear>()) types[op.layer].insert(s.type);
+    }
+  }
+  ASSERT_EQ(types.size(), 8u);
+  for (const auto& [layer, found] : types) {
+    const bool half = layer < 1 || layer >= 6;
+    EXPECT_EQ(found, std::set<DataType>{half ? DataType::kBf16 : DataType::kNvfp4}) << layer;
+  }
+}
+
+// Weights of linear layers travel in fp8, everything else in bf16; MXFP8 travels in bf16.
+TEST(Fp8Linear, ParametersAreGatheredAsTheyAreStored) {
+  const auto gathered = [](Overrides more) {
+    more.insert(more.end(), {"training.distributed_optimizer=true", "parallel.data=2",
+                             "training.quantized_param_gather=true", "training.precision=fp8"});
+    const Workload w = WithoutOverlap(more);
+    int64_t bytes = 0;
+    for (const Op& op : OnlyProgram(w).ops) {
+      if (op.kind != OpKind::kCollective || op.phase != Phase::kOptimizer) continue;
+      const CommCall& call = w.calls[op.work];
+      if (call.collective == CollectiveType::kAllGather) bytes += call.bytes().count();
+    }
+    return bytes;
+  };
+  const int64_t fp8 = gathered({}), bf16 = gathered({"training.fp8_recipe=mxfp8"});
+  // qkv, proj, fc1 and fc2 of 8 layers on 4 ranks: 12 h^2 / 4 elements each.
+  EXPECT_EQ(bf16 - fp8, 8 * 12 * 64 * 64 / 4);
 }
 
 // Elements of a layer that are quantized with and without their transposes, and elements that GEMMs

@@ -27,19 +27,25 @@ class WorkMaker {
   }
 
  private:
-  // Layers of the same parts are of one kind.
+  // Layers of the same parts and formats are of one kind. MTP layers are never among the layers in
+  // 16 bits.
   void MakeLayers() {
-    std::map<LayerParts, uint8_t> kinds;
+    std::map<std::pair<LayerParts, bool>, uint8_t> kinds;
     for (int layer = 0; layer < m_.layers + m_.mtp_layers; ++layer) {
       const LayerParts parts = m_.PartsOf(layer);
-      const auto [kind, is_new] = kinds.emplace(parts, static_cast<uint8_t>(kinds.size()));
-      if (is_new) work_.kinds.push_back(MakeLayer(parts));
+      const bool half =
+          layer < m_.layers && maker_.job().training.precision.IsHalf(layer, m_.layers);
+      const auto [kind, is_new] =
+          kinds.emplace(std::pair(parts, half), static_cast<uint8_t>(kinds.size()));
+      if (is_new) work_.kinds.push_back(MakeLayer(parts, half));
       work_.kind_of_layer.push_back(kind->second);
     }
   }
 
-  LayerWork MakeLayer(const LayerParts& parts) {
+  LayerWork MakeLayer(const LayerParts& parts, bool half) {
     LayerWork layer;
+    layer.half = half;
+    maker_.SetHalf(half);
     if (parts.mixer == Mixer::kAttention) layer.attention = MakeAttention(&maker_, parts.window);
     if (parts.mixer == Mixer::kMamba) layer.scan = MakeMamba(&maker_);
     if (parts.mixer == Mixer::kDeltaNet) {
@@ -51,6 +57,7 @@ class WorkMaker {
     layer.residual_gradient =
         maker_.Add("residual.gradient", submodule::Add{.rows = maker_.local_rows(), .n = m_.hidden},
                    Pass::kBackward);
+    maker_.SetHalf(false);
     return layer;
   }
 
@@ -149,6 +156,7 @@ RankWork MakeRankWork(const TrainingJob& job, const ParallelLayout& layout, Work
 
 int Fp8LinearLayersIn(const LayerWork& layer, const ModelShape& model,
                       const ParallelLayout& layout) {
+  if (layer.half) return 0;
   // qkv or the keys' and values' down-projection, proj; or the two of a scan.
   int count = layer.attention || layer.scan ? 2 : 0;
   if (layer.attention && layer.attention->latent) count += layer.attention->latent->q_down ? 3 : 2;

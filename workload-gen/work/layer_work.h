@@ -29,6 +29,7 @@ struct LayerWork {
   ForwardBackwardWork residual2;
   uint32_t residual_gradient = 0;  // sum of the branch's and the residual's gradients
   bool residual_backward = false;  // dropout or bias: the gradient of the branch needs a kernel
+  bool half = false;               // its linear layers stay in 16 bits in an fp8 or NVFP4 job
   LayerRegion scan_region = LayerRegion::kMamba;  // where CUDA graphs count the scan
 
   bool has_mlp() const { return mlp || experts; }

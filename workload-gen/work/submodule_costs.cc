@@ -1,5 +1,7 @@
 #include "workload-gen/work/submodule_costs.h"
 
+#include <cmath>
+
 #include "core/base/check.h"
 
 namespace drydock {
@@ -12,15 +14,17 @@ struct Costs {
 
 Costs Twice(const Costs& costs) { return {2 * costs.flops, 2 * costs.bytes}; }
 
+int64_t Whole(double bytes) { return std::llround(bytes); }
+
 // An element-wise kernel that reads and writes `operands` operands, `bytes` bytes an element.
-Costs ElementWise(int64_t elements, int64_t operands, int64_t bytes) {
-  return {static_cast<double>(elements * operands), elements * bytes};
+Costs ElementWise(int64_t elements, int64_t operands, double bytes) {
+  return {static_cast<double>(elements * operands), Whole(static_cast<double>(elements) * bytes)};
 }
 
 class CostRules {
  public:
   explicit CostRules(const Submodule& submodule)
-      : pass_(submodule.pass), e_(SizeOf(submodule.type).count()) {}
+      : pass_(submodule.pass), e_(OperandBytes(submodule.type)) {}
 
   Costs operator()(const submodule::Linear& s) const {
     return GemmCosts(s, 1, s.accumulate_fp32 ? 8 : s.accumulate_half ? 4 : e_);
@@ -48,23 +52,24 @@ class CostRules {
     if (backward) flops = scores * (2 * (2 * width + 2 * value) + (s.fused ? 2 * width : 0));
     const int64_t tensors =
         s.batch * (s.sequence * s.heads + s.keys() * s.kv_heads) * (s.head_dim + s.value_width());
-    return {flops, e_ * tensors * (backward ? 2 : 1) + ScoreBytes(s)};
+    return {flops, Whole(e_ * static_cast<double>(tensors) * (backward ? 2 : 1)) + ScoreBytes(s)};
   }
 
   Costs operator()(const submodule::Norm& s) const {
     const int64_t operands = forward() ? 2 : 3;
-    return ElementWise(s.rows * s.n, operands, operands * e_);
+    return ElementWise(s.rows * s.n, operands, static_cast<double>(operands) * e_);
   }
   // Forward: branch, residual, result; backward: incoming and outgoing gradient. The mask has one
   // byte an element.
   Costs operator()(const submodule::BiasDropoutAdd& s) const {
     const int64_t operands = forward() ? 3 : 2;
-    return ElementWise(s.rows * s.n, operands, operands * e_ + (s.dropout ? 1 : 0));
+    return ElementWise(s.rows * s.n, operands,
+                       static_cast<double>(operands) * e_ + (s.dropout ? 1 : 0));
   }
   Costs operator()(const submodule::Activation& s) const {
     const int64_t inputs = s.gated ? 2 : 1;
     const int64_t operands = forward() ? inputs + 1 : 2 * inputs + 1;
-    return ElementWise(s.rows * s.n, operands, operands * e_);
+    return ElementWise(s.rows * s.n, operands, static_cast<double>(operands) * e_);
   }
   Costs operator()(const submodule::Rotary& s) const {
     return ElementWise(s.rows * s.n, 2, 2 * e_);
@@ -89,14 +94,16 @@ class CostRules {
   Costs operator()(const submodule::Cast& s) const { return ElementWise(s.elements, 2, 4 + e_); }
   Costs operator()(const submodule::Add& s) const {
     const int64_t elements = s.rows * s.n;
-    if (s.summands > 0) return ElementWise(elements, s.summands + 1, (s.summands + 1) * e_);
+    if (s.summands > 0)
+      return ElementWise(elements, s.summands + 1, static_cast<double>(s.summands + 1) * e_);
     return ElementWise(elements, 3, s.accumulate_fp32 ? e_ + 8 : 3 * e_);
   }
   Costs operator()(const submodule::TopK& s) const { return ElementWise(s.rows * s.n, 1, e_); }
   Costs operator()(const submodule::Permute& s) const { return Move(s); }
   Costs operator()(const submodule::Unpermute& s) const { return Move(s); }
   Costs operator()(const submodule::Quantise& s) const {
-    return ElementWise(s.rows * s.n, 1, s.without_transpose ? 3 : 4);
+    const double written = e_ < 2 ? e_ : 1;  // of a 16-bit type: fp8
+    return ElementWise(s.rows * s.n, 1, 2 + (s.without_transpose ? 1 : 2) * written);
   }
   // Products of every head with its states and with the earlier tokens of the chunk, and of every
   // group. Backward computes the scores and the states again.
@@ -130,16 +137,17 @@ class CostRules {
   // `weights`: matrices that share the rows. `gradient_bytes`: of an element of a weight's
   // gradient; an accumulating GEMM reads and writes the main gradient.
   template <typename Kind>
-  Costs GemmCosts(const Kind& s, int64_t weights, int64_t gradient_bytes) const {
+  Costs GemmCosts(const Kind& s, int64_t weights, double gradient_bytes) const {
     const int64_t input = s.rows * s.k, weight = weights * s.n * s.k, output = s.rows * s.n;
     const double flops =
         2.0 * static_cast<double>(s.rows) * static_cast<double>(s.n) * static_cast<double>(s.k);
-    const int64_t each = pass_ == Pass::kBackwardWeight ? gradient_bytes : e_;
-    return {flops, e_ * (input + output) + each * weight};
+    const double each = pass_ == Pass::kBackwardWeight ? gradient_bytes : e_;
+    return {flops,
+            Whole(e_ * static_cast<double>(input + output) + each * static_cast<double>(weight))};
   }
 
   Costs Move(const submodule::TokenMove& s) const {
-    return ElementWise(s.rows * s.n, 1 + s.top_k, (1 + s.top_k) * e_);
+    return ElementWise(s.rows * s.n, 1 + s.top_k, static_cast<double>(1 + s.top_k) * e_);
   }
 
   // Unless attention is fused, scores, softmax, dropout and the GEMM with the values pass through
@@ -147,12 +155,12 @@ class CostRules {
   int64_t ScoreBytes(const submodule::Attention& s) const {
     if (s.fused) return 0;
     const int64_t scores = s.batch * s.heads * s.sequence * s.keys();
-    const int64_t bytes = scores * (4 * e_ + (s.dropout ? 2 * e_ + 1 : 0));
-    return forward() ? bytes : bytes + scores * 2 * e_;
+    const double each = 4 * e_ + (s.dropout ? 2 * e_ + 1 : 0) + (forward() ? 0 : 2 * e_);
+    return Whole(static_cast<double>(scores) * each);
   }
 
   const Pass pass_;
-  const int64_t e_;  // bytes of an element
+  const double e_;  // bytes of an element
 };
 
 }  // namespace

@@ -30,8 +30,9 @@ ForwardBackwardWork SubmoduleMaker::ForwardBackward(const std::string& name,
 // The forward GEMM reads no output gradient, and the GEMM of the input gradient reads no input.
 uint32_t SubmoduleMaker::AddLinear(const std::string& name, DataType type, submodule::Linear linear,
                                    Pass pass) {
-  if (pass == Pass::kForward) linear.fp8_gradient = false;
-  if (pass == Pass::kBackwardActivation) linear.fp8_input = false;
+  if (pass == Pass::kForward) linear.fp8_gradient = linear.search_gradient = false;
+  if (pass == Pass::kBackwardActivation) linear.fp8_input = linear.search_input = false;
+  if (pass == Pass::kBackwardWeight) linear.search_input = linear.search_gradient = false;
   return Add({.name = name, .pass = pass, .type = type, .work = linear});
 }
 
@@ -45,7 +46,7 @@ LinearWork SubmoduleMaker::Gemms(const std::string& name, DataType type, Kind li
   };
   LinearWork work;
   work.frozen = model().lora.any();
-  work.gathered = job_.training.precision.type;
+  work.gathered.type = job_.training.precision.type;
   work.forward = add(Pass::kForward);
   work.activation_gradient = add(Pass::kBackwardActivation);
   const bool fp32 = job_.training.precision.gradients == DataType::kFp32;
@@ -66,16 +67,37 @@ submodule::Linear SubmoduleMaker::LinearOf(int64_t rows, int64_t n, int64_t k, b
 
 LinearWork SubmoduleMaker::Linear(const std::string& name, int64_t rows, int64_t n, int64_t k,
                                   bool bias) {
-  return Gemms(name, linear_type(), LinearOf(rows, n, k, bias));
+  submodule::Linear gemm = LinearOf(rows, n, k, bias);
+  gemm.search_input = gemm.search_gradient = quantizes() && searches();
+  return Gemms(name, linear_type(), gemm);
 }
 
-// Quantizes with the scales of earlier steps.
-uint32_t SubmoduleMaker::Quantise(const std::string& name, int64_t rows, int64_t n,
-                                  bool without_transpose, Pass pass) {
-  return Add(name,
-             submodule::Quantise{
-                 .rows = rows, .n = n, .fused = true, .without_transpose = without_transpose},
-             pass);
+// Delayed scaling uses the scales of earlier steps. Fp8 that is gathered along its rows is turned
+// afterwards; MXFP8 and NVFP4 are quantized along both dimensions at once.
+uint32_t SubmoduleMaker::Quantise(const std::string& name, int64_t rows, int64_t n, bool searched,
+                                  bool parts, Pass pass) {
+  const bool delayed = precision().delayed_scaling();
+  const bool both = parts || precision().products() == DataType::kMxfp8 || precision().nvfp4;
+  return Add({.name = name,
+              .pass = pass,
+              .type = delayed ? precision().type : linear_type(),
+              .work = submodule::Quantise{
+                  .rows = rows, .n = n, .fused = !searched, .without_transpose = !both}});
+}
+
+WireFormat SubmoduleMaker::GatheredFormat(int directions) const {
+  switch (precision().products()) {
+    case DataType::kFp8:
+      return {DataType::kFp8, 32};
+    case DataType::kFp8Block:
+      return {DataType::kFp8, 33};
+    case DataType::kMxfp8:
+      return {DataType::kFp8, 33 * directions};
+    case DataType::kNvfp4:
+      return {DataType::kUint8, 18 * directions};
+    default:
+      return {precision().type, 32};
+  }
 }
 
 PartWork SubmoduleMaker::ColumnParts(const std::string& name, submodule::Linear linear, Pass pass) {
@@ -88,36 +110,45 @@ PartWork SubmoduleMaker::RowParts(const std::string& name, submodule::Linear lin
   return {AddLinear(name, linear_type(), linear, pass), layout_.tensor};
 }
 
-// _LayerNormLinear and _Linear of Transformer Engine: a fused norm writes fp8; without a fused
-// norm, the input is quantized before it is gathered. Backward, the input is gathered again and
-// then transposed.
+// _LayerNormLinear and _Linear of Transformer Engine: with delayed scaling, a fused norm writes
+// fp8; otherwise the input is quantized before it is gathered. Backward, the input is gathered
+// again; fp8 is turned afterwards.
 LinearWork SubmoduleMaker::ColumnLinear(const std::string& name, int64_t rows, int64_t n, int64_t k,
                                         bool bias, InputFrom from) {
   submodule::Linear gemm = LinearOf(rows, n, k, bias);
-  // Userbuffers gather fp8 also where an adapter gathers 16 bits for itself.
+  const bool norm = from == InputFrom::kNorm;
+  // Userbuffers gather quantized rows also where an adapter gathers 16 bits for itself.
   const bool adapted = from == InputFrom::kNormForAdapter && !overlaps();
-  const bool split = engine_fp8() && layout_.sequence_parallel && !adapted;
-  gemm.fp8_input = split || (engine_fp8() && from == InputFrom::kNorm);
+  const bool split = quantizes() && layout_.sequence_parallel && !adapted;
+  const bool written = quantizes() && norm && precision().delayed_scaling();
+  const bool searched = quantizes() && searches() && !(norm && norm_searches());
+  gemm.fp8_input = split || written;
+  gemm.search_input = searched && !split;
+  gemm.search_gradient = quantizes() && searches();
   LinearWork linear = Gemms(name, linear_type(), gemm);
   if (!split) return linear;
-  linear.gathered = DataType::kFp8;
-  if (from != InputFrom::kNorm) {
-    linear.input_cast = Quantise(name + ".cast", rows / layout_.tensor, k,
-                                 /*without_transpose=*/true, Pass::kForward);
+  linear.gathered = GatheredFormat(1);
+  linear.reduces_scale = searches();
+  if (!written) {
+    linear.input_cast = Quantise(name + ".cast", rows / layout_.tensor, k, searched,
+                                 /*parts=*/false, Pass::kForward);
   }
   return linear;
 }
 
-// The output gradient is quantized before it is gathered, and transposed afterwards.
+// The output gradient is quantized before it is gathered; fp8 is turned afterwards.
 LinearWork SubmoduleMaker::RowLinear(const std::string& name, int64_t rows, int64_t n, int64_t k) {
   submodule::Linear gemm = LinearOf(rows, n, k, /*bias=*/false);
-  const bool split = engine_fp8() && layout_.sequence_parallel;
+  const bool split = quantizes() && layout_.sequence_parallel;
   gemm.fp8_gradient = split;
+  gemm.search_input = quantizes() && searches();
+  gemm.search_gradient = quantizes() && searches() && !split;
   LinearWork linear = Gemms(name, linear_type(), gemm);
   if (!split) return linear;
-  linear.gathered = DataType::kFp8;
-  linear.gradient_cast = Quantise(name + ".cast", rows / layout_.tensor, n,
-                                  /*without_transpose=*/true, Pass::kBackward);
+  linear.gathered = GatheredFormat(2);
+  linear.reduces_scale = searches();
+  linear.gradient_cast = Quantise(name + ".cast", rows / layout_.tensor, n, searches(),
+                                  /*parts=*/false, Pass::kBackward);
   return linear;
 }
 
@@ -127,7 +158,7 @@ LinearWork SubmoduleMaker::OverlappedColumnLinear(const std::string& name, int64
   linear.userbuffers = overlaps();
   if (overlaps() && job_.overlap.tensor_gather) {
     submodule::Linear part = LinearOf(rows, n, k, bias);
-    part.fp8_input = engine_fp8();
+    part.fp8_input = quantizes();
     linear.forward_parts = RowParts(name, part, Pass::kForward);
   }
   return linear;
@@ -138,11 +169,11 @@ LinearWork SubmoduleMaker::OverlappedRowLinear(const std::string& name, int64_t 
   LinearWork linear = RowLinear(name, rows, n, k);
   linear.userbuffers = overlaps();
   submodule::Linear part = LinearOf(rows, n, k, /*bias=*/false);
-  part.fp8_input = part.fp8_gradient = engine_fp8();
+  part.fp8_input = part.fp8_gradient = quantizes();
   if (overlaps() && job_.overlap.tensor_scatter) {
-    if (engine_fp8()) {
+    if (quantizes()) {
       linear.input_cast =
-          Quantise(name + ".cast", rows, k, /*without_transpose=*/false, Pass::kForward);
+          Quantise(name + ".cast", rows, k, searches(), /*parts=*/true, Pass::kForward);
     }
     const bool ring = form == ScatterForm::kRing;
     linear.forward_parts =
@@ -173,12 +204,15 @@ LinearWork SubmoduleMaker::HeadLinear(const std::string& name, int64_t rows, int
 
 LinearWork SubmoduleMaker::GroupedLinear(const std::string& name, int64_t rows, int64_t n,
                                          int64_t k, int64_t experts) {
+  const bool searched = quantizes() && searches();
   return Gemms(name, linear_type(),
                submodule::GroupedLinear{.rows = rows,
                                         .n = n,
                                         .k = k,
                                         .experts = experts,
-                                        .one_kernel = job_.training.moe.one_kernel});
+                                        .one_kernel = job_.training.moe.one_kernel,
+                                        .search_input = searched,
+                                        .search_gradient = searched});
 }
 
 uint32_t SubmoduleMaker::Accumulation(const std::string& linear, int64_t rows, int64_t n) {

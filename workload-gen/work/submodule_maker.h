@@ -19,6 +19,17 @@ struct PartWork {
   int count = 0;  // 0: the GEMM is whole
 };
 
+// Elements as they travel: `units` of `type` for 32 of them, with the scales of their blocks.
+struct WireFormat {
+  DataType type = DataType::kBf16;
+  int64_t units = 32;
+
+  // Units of `elements` in `parts` equal parts.
+  int64_t CountOf(int64_t elements, int64_t parts = 1) const {
+    return units == 32 ? elements : elements / parts * units / 32 * parts;
+  }
+};
+
 // The three GEMMs of a linear layer.
 struct AdapterWork;
 
@@ -27,11 +38,12 @@ struct LinearWork {
   uint32_t activation_gradient = 0;
   uint32_t weight_gradient = 0;
   std::optional<uint32_t> accumulate;  // adds the gradient to the main gradient, if not fused
-  // The type in which sequence parallelism gathers the input of a column-parallel layer and the
+  // The format in which sequence parallelism gathers the input of a column-parallel layer and the
   // output gradient of a row-parallel layer.
-  DataType gathered = DataType::kBf16;
-  // In fp8: quantizes the input, or the output gradient, before the gather or before a GEMM in
-  // parts. Without a value, the GEMM or the submodule before the layer quantizes.
+  WireFormat gathered;
+  bool reduces_scale = false;  // the tensor-parallel ranks agree on a scale before they gather
+  // In fp8 or NVFP4: quantizes the input, or the output gradient, before the gather or before a
+  // GEMM in parts. Without a value, the GEMM or the submodule before the layer quantizes.
   std::optional<uint32_t> input_cast, gradient_cast;
   // With overlap.tensor, these parts replace the whole GEMMs, with communication between the parts.
   PartWork forward_parts, gradient_parts;
@@ -61,6 +73,9 @@ class SubmoduleMaker {
   ForwardBackwardWork ForwardBackward(const std::string& name, const SubmoduleWork& work);
   // Fills in the costs of `s`.
   uint32_t Add(Submodule s);
+
+  // Linear layers that follow stay in 16 bits, or are quantized if the job says so.
+  void SetHalf(bool half) { half_ = half; }
 
   // A linear layer of rows x n x k. `bias`: the GEMM adds a bias, not a later submodule. In an fp8
   // job, all GEMMs except the head's run in fp8.
@@ -94,9 +109,8 @@ class SubmoduleMaker {
  private:
   submodule::Linear LinearOf(int64_t rows, int64_t n, int64_t k, bool bias) const;
   // Of linear layers inside the transformer layers.
-  DataType linear_type() const {
-    return job_.training.precision.fp8 ? DataType::kFp8 : job_.training.precision.type;
-  }
+  const PrecisionRules& precision() const { return job_.training.precision; }
+  DataType linear_type() const { return half_ ? precision().type : precision().products(); }
   uint32_t AddLinear(const std::string& name, DataType type, submodule::Linear linear, Pass pass);
   // `Kind`: submodule::Linear or submodule::GroupedLinear.
   template <typename Kind>
@@ -104,9 +118,21 @@ class SubmoduleMaker {
   // Splits a GEMM by columns, or by rows with one part per rank.
   PartWork ColumnParts(const std::string& name, submodule::Linear linear, Pass pass);
   PartWork RowParts(const std::string& name, submodule::Linear linear, Pass pass);
-  uint32_t Quantise(const std::string& name, int64_t rows, int64_t n, bool without_transpose,
+  // Quantizes rows x n; `parts`: for GEMMs in parts, which need the transpose of each format.
+  uint32_t Quantise(const std::string& name, int64_t rows, int64_t n, bool searched, bool parts,
                     Pass pass);
-  bool engine_fp8() const { return job_.training.precision.fp8 && job_.training.kernels.fused; }
+  // Transformer Engine quantizes the operands of the linear layers.
+  bool quantizes() const {
+    return precision().quantized() && !half_ && job_.training.kernels.fused;
+  }
+  // The scale of a whole tensor follows from its largest value.
+  bool searches() const {
+    return precision().nvfp4 || (precision().fp8 && precision().recipe == Fp8Recipe::kTensorwise);
+  }
+  // A fused norm finds the largest value of its result.
+  bool norm_searches() const { return !precision().nvfp4 || !precision().hadamard; }
+  // `directions`: of an operand that is quantized along both, how many are gathered.
+  WireFormat GatheredFormat(int directions) const;
   bool overlaps() const { return job_.overlap.tensor && layout_.tensor > 1; }
   // Adds a weight's gradient of rows x n elements into the main gradient.
   uint32_t Accumulation(const std::string& linear, int64_t rows, int64_t n);
@@ -116,6 +142,7 @@ class SubmoduleMaker {
   WorkTables* tables_;
   int64_t rows_ = 0;
   int64_t local_rows_ = 0;
+  bool half_ = false;
 };
 
 }  // namespace drydock

@@ -227,4 +227,25 @@ int64_t TotalElements(const std::vector<Parameter>& parameters) {
   return total;
 }
 
+bool IsLayerWeight(ParameterKind kind) {
+  switch (kind) {
+    case ParameterKind::kProjWeight:
+    case ParameterKind::kQkvWeight:
+    case ParameterKind::kQDownWeight:
+    case ParameterKind::kQUpWeight:
+    case ParameterKind::kKvDownWeight:
+    case ParameterKind::kKvUpWeight:
+    case ParameterKind::kFc1Weight:
+    case ParameterKind::kFc2Weight:
+    case ParameterKind::kExpertFc1Weight:
+    case ParameterKind::kExpertFc2Weight:
+    case ParameterKind::kSharedFc1Weight:
+    case ParameterKind::kSharedFc2Weight:
+    case ParameterKind::kMtpJoin:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace drydock

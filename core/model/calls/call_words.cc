@@ -57,7 +57,7 @@ Result<CollectiveType> ParseCollective(const std::string& word) {
 }
 
 Result<DataType> ParseDataType(const std::string& word) {
-  return Parse<DataType>("data type", word, DataTypeNames(), kTypes);
+  return Parse<DataType>("data type", word, MessageTypeNames(), kTypes);
 }
 
 Result<ReduceOp> ParseReduceOp(const std::string& word) {

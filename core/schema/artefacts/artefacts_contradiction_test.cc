@@ -82,7 +82,7 @@ TEST_F(ArtefactsTest, RejectsManifestsThatContradictThemselves) {
        [](Manifest* m) { m->mutable_classes(1)->mutable_memory(0)->set_name("x"); }},
       {"negative memory",
        [](Manifest* m) { m->mutable_classes(1)->mutable_memory(0)->set_bytes(-1); }},
-      {"unknown precision", [](Manifest* m) { m->set_precision(13); }}};
+      {"unknown precision", [](Manifest* m) { m->set_precision(kDataTypeCount); }}};
   for (const auto& [what, change] : cases) {
     Alter(At(kManifestName), change);
     EXPECT_EQ(ErrorOf(kManifestName),

@@ -82,7 +82,8 @@ CommCall Decode(const proto::Manifest::Call& from) { return Decode(from, true); 
 bool Consistent(const CommCall& call) {
   const auto member = [&call](int m) { return m >= 0 && m < call.group_size; };
   return protocol::Within(call.collective, kCollectiveTypeCount) &&
-         protocol::Within(call.type, kDataTypeCount) && protocol::Within(call.op, kReduceOpCount) &&
+         protocol::Within(call.type, kMessageTypeCount) &&
+         protocol::Within(call.op, kReduceOpCount) &&
          protocol::Within(call.buffers, kBufferKindCount) && call.count > 0 &&
          call.count <= kMaxElements && call.group_size > 0 && member(call.root) &&
          member(call.peer) && call.sms >= 0 && call.sms <= kMaxSms && PairsConsistent(call) &&

@@ -74,8 +74,12 @@ void Encode(const GpuSpec& from, proto::Topology::Gpu* to) {
   to->set_compute_capability(from.compute_capability);
   to->set_sms(from.sms);
   to->set_clock_mhz(from.clock_mhz);
-  for (const FlopRate rate : from.dense_rate) {
-    to->add_dense_flops_per_second(rate.flops_per_second());
+  // A GPU without rates of the last types states none, so its topology stays as it was before these
+  // types existed.
+  int count = kDataTypeCount;
+  while (count > kMessageTypeCount && from.dense_rate[count - 1] == FlopRate()) --count;
+  for (int i = 0; i < count; ++i) {
+    to->add_dense_flops_per_second(from.dense_rate[i].flops_per_second());
   }
   to->set_memory_bytes(from.memory.count());
   to->set_memory_bits_per_second(from.memory_bandwidth.bits_per_second());
@@ -91,7 +95,8 @@ std::optional<GpuSpec> Decode(const proto::Topology::Gpu& from) {
   GpuSpec to;
   to.has_collective_costs = from.protocols_size() > 0;
   const bool complete = static_cast<size_t>(from.protocols_size()) == kProtocols.size();
-  if (from.dense_flops_per_second_size() != kDataTypeCount ||
+  if (from.dense_flops_per_second_size() < kMessageTypeCount ||
+      from.dense_flops_per_second_size() > kDataTypeCount ||
       (to.has_collective_costs && !complete)) {
     return std::nullopt;
   }
@@ -100,7 +105,7 @@ std::optional<GpuSpec> Decode(const proto::Topology::Gpu& from) {
   to.compute_capability = from.compute_capability();
   to.sms = from.sms();
   to.clock_mhz = from.clock_mhz();
-  for (int i = 0; i < kDataTypeCount; ++i) {
+  for (int i = 0; i < from.dense_flops_per_second_size(); ++i) {
     to.dense_rate[i] = FlopRate(from.dense_flops_per_second(i));
   }
   to.memory = Bytes(from.memory_bytes());

@@ -123,7 +123,7 @@ TEST_F(ArtefactsTest, TopologiesThatContradictThemselves) {
   const std::string damaged = At(kTopologyName) + ": error: damaged: ";
   const std::map<std::string, std::vector<std::function<void(Message*)>>> cases = {
       {"its tables contradict",
-       {[](Message* m) { m->mutable_gpus(0)->add_dense_flops_per_second(1); },
+       {[](Message* m) { m->mutable_gpus(0)->mutable_dense_flops_per_second()->RemoveLast(); },
         [](Message* m) { m->mutable_gpus(0)->add_protocols(); },
         [](Message* m) { m->mutable_link_a()->RemoveLast(); },
         [](Message* m) { m->add_cable_delay_ps(1); },

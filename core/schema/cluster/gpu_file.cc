@@ -13,6 +13,7 @@ namespace {
 void ReadDenseRates(const YamlNode& node, GpuSpec* spec, Diagnostics* diagnostics) {
   YamlReader rates(node, "dense", diagnostics);
   for (int i = 0; i < kDataTypeCount; ++i) {
+    if (static_cast<DataType>(i) == DataType::kFp8Block) continue;  // it has the rate of fp8
     rates.ReadOptional(DataTypeNames()[static_cast<size_t>(i)], &spec->dense_rate[i]);
   }
   rates.Finish();

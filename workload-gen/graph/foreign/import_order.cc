@@ -133,7 +133,7 @@ class OrderReplay {
     if (UsesMemory(op.kind)) return 0;
     const Submodule& s = job_.tables.OfBlock(op.block);
     if (const auto* fixed = s.As<submodule::FixedDuration>()) return fixed->duration.ps();
-    const double rate = gpu_.dense_rate[static_cast<size_t>(s.type)].flops_per_second();
+    const double rate = gpu_.RateOf(s.type).flops_per_second();
     const double compute = rate > 0 ? s.flops / rate : 0;
     const double memory =
         static_cast<double>(s.bytes.count()) / gpu_.memory_bandwidth.bytes_per_second();

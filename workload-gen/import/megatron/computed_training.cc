@@ -154,10 +154,7 @@ class ComputedTraining {
       return r_.ReportMissing("--bf16 or --fp16", "; training in fp32 is not generated");
     if (r_.Has("--bf16") && r_.Has("--fp16")) r_.Fail("--fp16", "--fp16 excludes --bf16");
     r_.Set("training.precision", r_.Has("--bf16") ? "bf16" : "fp16", type);
-    if (r_.Has("--fp8-format")) {
-      if (!r_.Has("--bf16")) r_.Fail("--fp8-format", "--fp8-format needs --bf16");
-      r_.Set("training.precision", "fp8", "--fp8-format");
-    }
+    SetFormat();
     if (r_.Has("--bf16") &&
         (r_.Has("--grad-reduce-in-bf16") || r_.Text("--main-grads-dtype") == "bf16")) {
       r_.Set("training.gradient_type", "bf16");
@@ -170,6 +167,33 @@ class ComputedTraining {
         (r_.Has("--fp16") && !r_.Has("--loss-scale"))) {
       r_.Set("training.check_gradients", "false");
     }
+  }
+
+  // The format of linear layers. Without one, Megatron-LM does not use the arguments of formats.
+  void SetFormat() {
+    const bool fp8 = r_.Has("--fp8-format");
+    if (!fp8 && !r_.Has("--fp4-format")) return;
+    const char* format = fp8 ? "--fp8-format" : "--fp4-format";
+    if (fp8 && r_.Has("--fp4-format"))
+      r_.Fail("--fp4-format", "--fp4-format excludes --fp8-format");
+    if (!r_.Has("--bf16")) r_.Fail(format, fmt::format("{} needs --bf16", format));
+    r_.Set("training.precision", fp8 ? "fp8" : "nvfp4", format);
+    if (fp8) {
+      r_.Choose("--fp8-recipe", "training.fp8_recipe",
+                {{"delayed", "delayed"},
+                 {"tensorwise", "tensorwise"},
+                 {"blockwise", "blockwise"},
+                 {"mxfp8", "mxfp8"}});
+    } else {
+      r_.Choose("--fp4-recipe", "training.precision", {{"nvfp4", "nvfp4"}});
+    }
+    if (!r_.Has("--first-last-layers-bf16")) return;
+    const auto set = [&](const char* key, const char* argument) {
+      r_.Set(key, r_.Has(argument) ? r_.Text(argument) : "1",
+             r_.Has(argument) ? argument : "--first-last-layers-bf16");
+    };
+    set("training.bf16_layers_at_start", "--num-layers-at-start-in-bf16");
+    set("training.bf16_layers_at_end", "--num-layers-at-end-in-bf16");
   }
 
   void SetBatch() {

@@ -23,7 +23,8 @@ constexpr Names kPlain[] = {
      "--max-position-embeddings --position-embedding-type "
      "--normalization --clip-grad --recompute-granularity "
      "--cross-entropy-fusion-impl --optimizer "
-     "--fp8-format --transformer-impl --attention-backend "
+     "--fp8-format --fp8-recipe --fp4-format --fp4-recipe --num-layers-at-start-in-bf16 "
+     "--num-layers-at-end-in-bf16 --transformer-impl --attention-backend "
      "--num-layers-per-virtual-pipeline-stage --num-virtual-stages-per-pipeline-rank "
      "--vocab-size --padded-vocab-size --tokenizer-type --num-experts --moe-layer-freq "
      "--moe-router-topk --moe-token-dispatcher-type --moe-flex-dispatcher-backend "
@@ -38,7 +39,8 @@ constexpr Names kPlain[] = {
      "--use-flash-attn --fp16 --bf16 --grad-reduce-in-bf16 "
      "--accumulate-allreduce-grads-in-fp32 --no-overlap-p2p-communication --use-nccl-ub "
      "--disable-symmetric-registration --moe-grouped-gemm --moe-enable-deepep "
-     "--moe-use-legacy-grouped-gemm --enable-cuda-graph --external-cuda-graph --is-hybrid-model"},
+     "--moe-use-legacy-grouped-gemm --enable-cuda-graph --external-cuda-graph --is-hybrid-model "
+     "--first-last-layers-bf16"},
     {'+', Effect::kUsed,
      "--recompute-modules --cp-comm-type --moe-router-load-balancing-type --moe-aux-loss-coeff "
      "--cuda-graph-modules --cuda-graph-scope --spec"},
@@ -127,13 +129,9 @@ struct Explained {
 };
 
 constexpr Explained kUnmodeled[] = {
-    {"--fp8-recipe", '1', "which kernels quantize"},
     {"--fp8-quantizer-factory", '1', "which kernels quantize"},
     {"--no-fp8-wgrad", '0', "weight gradients in higher precision"},
-    {"--fp8-param-gather", '0', "parameters gathered in fp8"},
-    {"--first-last-layers-bf16", '0', "first and last layers in bf16"},
-    {"--num-layers-at-start-in-bf16", '1', "first layers in bf16"},
-    {"--num-layers-at-end-in-bf16", '1', "last layers in bf16"},
+    {"--fp4-quantizer-factory", '1', "which kernels quantize"},
     {"--reuse-grad-buf-for-mxfp8-param-ag", '0', "memory of parameter gathers"},
     {"--keep-fp8-transpose-cache", '0', "kernels that transpose"},
     {"--no-rope-freq", '1', "layers without rotary kernels"},
@@ -199,7 +197,6 @@ constexpr Explained kRefused[] = {
     {"--vision-pretraining", '0', kOtherModel},
     {"--use-legacy-models", '0', "only models of Megatron-Core are generated"},
     {"--fp32-residual-connection", '0', "activations in fp32 are not generated"},
-    {"--fp4-format", '1', "fp4 is not generated"},
     {"--distribute-saved-activations", '0',
      "saved activations split over tensor parallelism are not generated"},
     {"--cpu-offloading-num-layers", '1', kOffload},

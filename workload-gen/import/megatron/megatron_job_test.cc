@@ -102,6 +102,28 @@ TEST(MegatronJob, VocabularyFollowsTheTokenizer) {
   EXPECT_EQ(vocab("--vocab-size 128256"), 128256);
 }
 
+TEST(MegatronJob, NumberFormats) {
+  const auto precision = [](const std::string& words) {
+    return Gpt("--bf16 --use-distributed-optimizer " + words).training.precision;
+  };
+  const PrecisionRules mxfp8 = precision(
+      "--fp8-format e4m3 --fp8-recipe mxfp8 --fp8-param-gather --first-last-layers-bf16 "
+      "--num-layers-at-end-in-bf16 2 --reuse-grad-buf-for-mxfp8-param-ag");
+  EXPECT_EQ(mxfp8.products(), DataType::kMxfp8);
+  EXPECT_TRUE(mxfp8.quantized_gather);
+  EXPECT_EQ(mxfp8.half_layers_at_start, 1);
+  EXPECT_EQ(mxfp8.half_layers_at_end, 2);
+  const PrecisionRules blocks =
+      precision("--fp8-format hybrid --fp8-recipe blockwise --num-layers-at-end-in-bf16 2");
+  EXPECT_EQ(blocks.products(), DataType::kFp8Block);
+  EXPECT_EQ(blocks.half_layers_at_end, 0) << "without --first-last-layers-bf16";
+  EXPECT_EQ(precision("--fp8-format hybrid --fp8-recipe tensorwise").recipe,
+            Fp8Recipe::kTensorwise);
+  EXPECT_TRUE(precision("--fp8-format hybrid").delayed_scaling());
+  EXPECT_EQ(precision("--fp4-format e2m1 --fp4-recipe nvfp4").products(), DataType::kNvfp4);
+  EXPECT_EQ(precision("--fp8-recipe mxfp8").products(), DataType::kBf16) << "no format";
+}
+
 TEST(MegatronJob, TrainingArguments) {
   const TrainingRules half = Gpt("--fp16").training;
   EXPECT_EQ(half.precision.type, DataType::kFp16);

@@ -1,0 +1,17 @@
+// Whether the GPUs of the cluster compute in the format of the job's products.
+#ifndef DRYDOCK_WORKLOAD_GEN_LAYOUT_GPU_FORMAT_H_
+#define DRYDOCK_WORKLOAD_GEN_LAYOUT_GPU_FORMAT_H_
+
+#include "core/base/result.h"
+#include "core/model/topology.h"
+#include "workload-gen/job/training_job.h"
+
+namespace drydock {
+
+// Reports, at the key that names the format, a GPU whose tensor cores do not have it, with the
+// types that the GPU has. Jobs in 16 bits always pass.
+Status CheckGpuFormat(const TrainingJob& job, const Topology& topology);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_WORKLOAD_GEN_LAYOUT_GPU_FORMAT_H_
