@@ -216,7 +216,7 @@ TEST(Simulate, FrameworksPickTheirOwnAttention) {
 TEST(Simulate, AFamilyOfAttentionLibrariesIsTheGpusOwn) {
   EXPECT_EQ(AttentionTime("h100-sxm-80g", "flash"), AttentionTime("h100-sxm-80g", "flash-2"));
   EXPECT_EQ(AttentionTime("h100-sxm-80g", "cudnn"), AttentionTime("h100-sxm-80g", "cudnn-9"));
-  EXPECT_EQ(AttentionTime("b200-sxm-180g", "flash"), AttentionTime("b200-sxm-180g", ""));
+  EXPECT_EQ(AttentionTime("a100-sxm-80g", "cudnn"), AttentionTime("a100-sxm-80g", ""));
 }
 
 // ---- Submodules to kernels ----------------------------------------------------------------
