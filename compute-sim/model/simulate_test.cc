@@ -47,13 +47,8 @@ TEST(Simulate, FallbacksAreCounted) {
 TEST(Simulate, KernelsAtAssumedRatesAreCounted) {
   Workload w;
   w.topology.gpus = {ShippedGpu("h100-sxm-80g")};
-  const submodule::StateSpace scan{.rows = 1024,
-                                   .heads = 4,
-                                   .head_dim = 64,
-                                   .state = 128,
-                                   .groups = 2,
-                                   .chunk = 128,
-                                   .taps = 4};
+  const submodule::StateSpace scan{
+      .rows = 1024, .heads = 4, .head_dim = 64, .state = 128, .groups = 2, .chunk = 128, .taps = 4};
   w.submodules = {{.name = "mamba.scan", .pass = Pass::kForward, .work = scan}};
   const KernelTimes times = *Simulate(w, Options());
   EXPECT_EQ(Summary(times),
