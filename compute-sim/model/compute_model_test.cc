@@ -317,9 +317,9 @@ TEST(ShippedGpus, EveryShippedGpuHasTimes) {
     const Kernel kernel = Gemm(DataType::kFp16, 8192, 8192, 8192);
     const double rate = kernel.flops / stack.Predict(kernel)->time.seconds();
     const double share = rate / gpu.spec.dense_rate[2].flops_per_second();
-    // At its power limit, a B200 keeps 0.56 of its dense rate, and a GB200 0.59. An H100 at 500 W,
+    // At its power limit, a B200 keeps 0.48 of its dense rate, and a GB200 0.51. An H100 at 500 W,
     // which is not in the list, keeps 0.54.
-    EXPECT_GT(share, 0.55) << name;
+    EXPECT_GT(share, 0.45) << name;
     EXPECT_LT(share, 0.95) << name;
   }
 }
