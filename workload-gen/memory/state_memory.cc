@@ -22,6 +22,8 @@ int ShapeOf(ParameterKind kind) {
     case ParameterKind::kQUpWeight:
     case ParameterKind::kKvDownWeight:
     case ParameterKind::kKvUpWeight:
+    case ParameterKind::kScanInWeight:
+    case ParameterKind::kScanOutWeight:
     case ParameterKind::kMtpJoin:
       return static_cast<int>(kind) + 1;
     case ParameterKind::kFc1Weight:

@@ -235,6 +235,8 @@ bool IsLayerWeight(ParameterKind kind) {
     case ParameterKind::kQUpWeight:
     case ParameterKind::kKvDownWeight:
     case ParameterKind::kKvUpWeight:
+    case ParameterKind::kScanInWeight:
+    case ParameterKind::kScanOutWeight:
     case ParameterKind::kFc1Weight:
     case ParameterKind::kFc2Weight:
     case ParameterKind::kExpertFc1Weight:
