@@ -158,15 +158,22 @@ class Page(unittest.TestCase):
     def records(self):
         first, second, third = list(training.records("simumax-b200"))[:3]
         first.predicted, second.predicted = first.seconds * 0.9, second.seconds * 1.2
+        first.band = {"low_s": first.seconds * 0.8, "high_s": first.seconds * 1.05}
+        second.band = {"low_s": second.seconds * 1.1, "high_s": second.seconds * 1.3}
         first.predicted_gib, second.predicted_gib = first.memory_gib * 1.05, second.memory_gib * 0.99
         third.needs = ["Muon", "LoRA"]
         return [first, second, third]
 
     def test_groups_have_time_and_memory(self):
         table = list(validation_page.group_rows(self.records()))
-        self.assertEqual(table[1], ("B200", "dense", "1 to 8", "2", "15.0 %", "+5.0 %", "+20.0 %", "2", "3.0 %", "+2.0 %",
-                                    "+5.0 %"))
-        self.assertEqual(table[2], ("B200", "experts", "1 to 8", "0 of 1", "", "", "", "", "", "", ""))
+        self.assertEqual(table[1], ("B200", "dense", "1 to 8", "2", "15.0 %", "+5.0 %", "+20.0 %", "1 of 2", "2", "3.0 %",
+                                    "+2.0 %", "+5.0 %"))
+        self.assertEqual(table[2], ("B200", "experts", "1 to 8", "0 of 1", "", "", "", "", "", "", "", ""))
+
+    def test_stated_errors_are_held_against_real_ones(self):
+        table = list(validation_page.band_rows(self.records()))
+        # Half-widths: 1.05 / 0.9 and 1.3 / 1.2.
+        self.assertEqual(table[1:], [("dense", "2", "1", "50 %", "12.5 %"), ("all", "2", "1", "50 %", "12.5 %")])
 
     def test_a_rival_is_compared_on_the_same_rows(self):
         table = list(validation_page.rival_rows({"simumax-b200": self.records()}))
