@@ -80,7 +80,20 @@ std::string AllTexts() {
                           "model.qk_rope_dim=4", "model.value_dim=6", "model.experts=4",
                           "model.experts_per_token=2", "parallel.sequence_parallel=true",
                           "parallel.expert_tensor=1", "training.recompute=selective"})) +
-         JobText(TestJob({"training.precision=fp8"})) +
+         JobText(TestJob({"training.precision=fp8", "memory.cublas_workspace=32 MiB",
+                          "memory.te_workspace=32 MiB"})) +
+         JobText(
+             TestJob({"model.layer_pattern=M*M*M*M*", "model.mamba_heads=8",
+                      "model.mamba_head_dim=8", "model.mamba_state=16", "model.mamba_groups=1"})) +
+         JobText(TestJob({"model.delta_attention_every=4", "model.delta_key_heads=2",
+                          "model.delta_value_heads=4", "model.delta_key_dim=8",
+                          "model.delta_value_dim=8"})) +
+         JobText(TestJob({"model.experts=4", "model.experts_per_token=2", "model.expert_latent=16",
+                          "parallel.sequence_parallel=true", "parallel.expert_tensor=1",
+                          "training.moe_dispatcher=hybridep", "training.moe_dispatch_sms=16"})) +
+         JobText(TestJob({"model.lora_rank=4", "model.lora_targets=[linear_qkv, linear_proj]",
+                          "model.lora_dropout=0.1", "model.lora_all_to_all=true",
+                          "model.sample_length=16", "parallel.sequence_parallel=true"})) +
          JobText(TestJob({"training.precision=nvfp4"})) +
          JobText(TestJob({"training.framework=fsdp", "fsdp.version=1"})) +
          JobText(TestJob({"training.framework=fsdp", "training.precision=fp8"})) +
@@ -108,7 +121,7 @@ TEST(JobText, BeginsWithTheNumberOfParameters) {
       JobText(TestJob({"model.experts=4", "model.experts_per_token=1", "model.expert_ffn=8",
                        "parallel.sequence_parallel=true"}));
   EXPECT_EQ(experts.substr(0, experts.find('\n')),
-            "# 238464 parameters, of which a token uses 212160");
+            "# 238496 parameters, of which a token uses 212192");
 }
 
 TEST(JobText, StatesValuesAsGiven) {

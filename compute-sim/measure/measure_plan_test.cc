@@ -35,7 +35,7 @@ TEST(MeasurePlan, PlansEveryKernelOnceAndNamesTheOthers) {
             "layer-norm 64x16 bf16\nlayer-norm-backward 64x16 bf16\nnorm-parameters 64x16 bf16\n"
             "attention-forward 1x64x4x4x32 bf16\nattention-backward 1x64x4x4x32 bf16\n"
             "grouped-gemm 4x16x32x16 bf16\nfill 64x8 bf16 3 B each\nadd 64x16 bf16\n");
-  EXPECT_EQ(LeftOutText(plan), "1 scatter, 1 top-k");
+  EXPECT_EQ(LeftOutText(plan), "1 elementwise, 1 scatter, 1 top-k");
 }
 
 TEST(MeasurePlan, WithoutCudnnAttentionIsLeftOutAndNamed) {

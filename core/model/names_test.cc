@@ -43,7 +43,7 @@ TEST(NamesTest, NamesAreInEnumOrder) {
 
 TEST(DataTypeTest, SizesOfElements) {
   const int64_t sizes[] = {4, 4, 2, 2, 1, 1, 4, 8, 8, 1, 1, 4, 8};
-  for (int i = 0; i < kDataTypeCount; ++i) {
+  for (int i = 0; i < kMessageTypeCount; ++i) {
     EXPECT_EQ(SizeOf(static_cast<DataType>(i)).count(), sizes[i]) << i;
   }
 }

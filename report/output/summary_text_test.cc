@@ -31,8 +31,9 @@ TEST(SummaryText, TheBandNamesItsLargestErrors) {
   // 1.2816 sqrt(pi / 2) sqrt(0.03^2 + (0.342 x 0.2)^2 + (0.308 x 0.05)^2) = 0.1224
   EXPECT_THAT(SummaryText(Summarize(FakeRun(), errors)),
               testing::HasSubstr("iteration time   600 us\n"
-                                 "80 % band        530.9 us to 678.1 us: whole run 3.0 %, gemm "
-                                 "(scaled) 6.8 %, communication inside hosts 1.5 %\n"));
+                                 "80 % band        530.9 us to 678.1 us\n"
+                                 "  errors         whole run 3.0 %, gemm (scaled) 6.8 %, "
+                                 "communication inside hosts 1.5 %\n"));
   EXPECT_EQ(SummaryText(Summarize(FakeRun())).find("band "), std::string::npos);
 }
 

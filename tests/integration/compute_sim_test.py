@@ -132,7 +132,8 @@ class ComputeSim(unittest.TestCase):
                                                   "my.yaml", "--evaluations", "200")
         self.assertEqual((status, stderr), (0, ""))
         self.assertRegex(residuals, r"gemm bf16, fitted half +\d+ rows  mean +\d+\.\d %  p95 ")
-        self.assertIn("no rows for gemm fp8, flash-2, flash-3, cudnn-9 forward, cudnn-9 backward, trtllm, memory\n", residuals)
+        self.assertIn("no rows for gemm fp8, gemm fp8-block, flash-2, flash-3, cudnn-9 forward, cudnn-9 backward, trtllm, memory\n",
+                      residuals)
         status, explained, stderr = self.run_tool("explain", "--gpu", "./my.yaml", "--no-shipped-profiles", "-q",
                                                   "--submodule", "kind: linear, pass: fwd, rows: 4096, n: 4096, k: 2048")
         self.assertEqual((status, stderr), (0, ""))
@@ -218,7 +219,7 @@ class ComputeSim(unittest.TestCase):
         self.expect_error("compute-sim: error: unknown compute model 'modl'; did you mean 'model'?; valid are profile, "
                           "model, scaled\ncompute-sim: see compute-sim --help\n", "run", "--model-order", "modl", status=2)
         self.expect_error("error: the GPU 'a100-sxm-80g' has no attention library 'flash2'; did you mean 'flash-2'?; "
-                          "valid are transformer-engine, pytorch, flash-2, trtllm\n", "run", "--attention-library", "flash2")
+                          "valid are transformer-engine, pytorch, flash-2, trtllm, flash, cudnn\n", "run", "--attention-library", "flash2")
 
     def test_an_unknown_kernel(self):
         status, _, stderr = self.run_tool("run", "--model-order", "scaled", "-q")

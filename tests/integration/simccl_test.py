@@ -122,7 +122,7 @@ predicted (us)            LL       LL128      Simple
         self.expect_usage("--cluster is required")
         self.expect_usage("--collective is required", "--cluster", H100)
         self.expect_usage("--size is required", "--cluster", H100, "--collective", "all_reduce")
-        self.expect_usage("--size is given 1 times for 2 calls; each needs its own", *call, "--collective", "reduce")
+        self.expect_usage("--size is given 1 time for 2 calls; each needs its own", *call, "--collective", "reduce")
         self.expect_usage("--type is given 2 times for 1 call; give it once, or for each", *call, "--type", "bf16", "--type",
                           "fp32")
         self.expect_usage("'0-7,3' names rank 3 twice", *call, "--group", "0-7,3")

@@ -9,7 +9,7 @@ class Check(Graphs):
             with self.subTest(model=model):
                 stdout, stderr = self.expect_ok("check", self.generate(model, model, cluster, *settings))
                 self.assertEqual(stderr, "")
-                self.assertRegex(stdout, r"^\d+ ranks, \d+ programs of \d+ ops together: no cycle, every op is reached; ")
+                self.assertRegex(stdout, r"^\d+ ranks, \d+ programs? of \d+ ops together: no cycle, every op is reached; ")
 
     def test_a_damaged_run(self):
         run = self.generate()

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/base/files.h"
+#include "core/base/plural.h"
 #include "core/base/spelling.h"
 #include "core/base/writable.h"
 #include "core/schema/artefacts/artefacts.h"
@@ -108,12 +109,13 @@ class ImportCommand final : public Command {
     RETURN_IF_ERROR(ToStatus(report, input_.place));
     for (const std::string& note : report.notes) Report(kInfo, common, "note: " + note);
     ASSIGN_OR_RETURN(const size_t created, CreateCommunicators(workload, communicators_));
-    Report(kInfo, common,
-           fmt::format("{}: {} in {} classes, {} ops, {} submodules, {} calls; {} process groups, "
-                       "{} NCCL communicators created",
-                       workload.totals.model_name, workload.totals.layout, workload.class_count,
-                       report.ops, workload.submodules.size(), workload.calls.size(),
-                       workload.groups.size(), created));
+    Report(
+        kInfo, common,
+        fmt::format("{}: {} in {}, {} ops, {} submodules, {} calls; {} process groups, {} NCCL "
+                    "communicators created",
+                    workload.totals.model_name, workload.totals.layout,
+                    Plural(workload.class_count, "class"), report.ops, workload.submodules.size(),
+                    workload.calls.size(), workload.groups.size(), created));
     return OkStatus();
   }
 

@@ -350,7 +350,7 @@ std::vector<Key> TrainingKeys() {
           "`fp8`, `nvfp4`: bf16 with linear layers in fp8 or NVFP4")
           .Required()
           .Megatron({Computed("--bf16"), Computed("--fp16"), Computed("--fp8-format"),
-                     Computed("--fp4-format")}),
+                     Computed("--fp4-format"), Computed("--fp4-recipe")}),
       Key("fp8_recipe",
           kind::Choice(MEMBER(training.precision.recipe),
                        {"delayed", "tensorwise", "blockwise", "mxfp8"}),

@@ -54,7 +54,7 @@ TEST_F(ArtefactsTest, RejectsManifestsThatContradictThemselves) {
       {"empty call", [](Manifest* m) { m->mutable_calls(0)->set_count(0); }},
       {"call too large", [](Manifest* m) { m->mutable_calls(0)->set_count(INT64_MAX); }},
       {"unknown collective", [](Manifest* m) { m->mutable_calls(0)->set_collective(10); }},
-      {"unknown buffers", [](Manifest* m) { m->mutable_calls(0)->set_buffers(4); }},
+      {"unknown buffers", [](Manifest* m) { m->mutable_calls(0)->set_buffers(kBufferKindCount); }},
       {"unknown operation", [](Manifest* m) { m->mutable_calls(0)->set_op(6); }},
       {"root out of range", [](Manifest* m) { m->mutable_calls(0)->set_root(2); }},
       {"peer out of range", [](Manifest* m) { m->mutable_calls(0)->set_peer(-1); }},

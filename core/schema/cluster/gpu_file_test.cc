@@ -69,7 +69,7 @@ TEST(GpuFileTest, MistakesShowTheirPlace) {
   EXPECT_EQ(ErrorWith("bf16: 8 TFLOPS", "bf17: 8 TFLOPS"),
             "toy.yaml:6:27: error: unknown key 'bf17' in 'dense'; did you mean 'bf16'?; valid keys "
             "are fp32, tf32, fp16, bf16, fp8, int8, int32, int64, fp64, fp8-e5m2, uint8, uint32, "
-            "uint64\n"
+            "uint64, mxfp8, nvfp4\n"
             "    dense: {fp32: 1 TFLOPS, bf17: 8 TFLOPS}\n"
             "                            ^");
   EXPECT_EQ(ErrorWith("bandwidth: 100 GB/s", "bandwidth: 100 GB"),

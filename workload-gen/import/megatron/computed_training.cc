@@ -66,7 +66,6 @@ class ComputedTraining {
 
   // Modules of Transformer Engine, or Megatron-Core's own (`local`), whose attention is unfused.
   void SetKernels() {
-    CheckSpec();
     const bool own = r_.Text("--transformer-impl") == "local" || r_.Text("--spec") == "local" ||
                      r_.Text("--attention-backend") == "local";
     if (own && !r_.Has("--use-flash-attn")) {
@@ -83,12 +82,6 @@ class ComputedTraining {
           "NVTE_ALLOW_NONDETERMINISTIC_ALGO=0: attention's deterministic backward counts as the "
           "usual one");
     }
-  }
-
-  void CheckSpec() {
-    const std::string spec = r_.Text("--spec", "te");
-    if (spec == "te" || spec == "local") return;
-    r_.Fail("--spec", "this kind of model is not generated; 'local' and 'te' are");
   }
 
   // Transformer Engine takes cuDNN, then FlashAttention, then PyTorch's operators, unless a
