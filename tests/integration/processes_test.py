@@ -28,6 +28,7 @@ hosts:
   dgx-h100:
     gpu: h100-sxm-80g
     gpus: 8
+    board: {launch_speed: 1}  # the times of faults depend on it
     scale_up: {kind: nvswitch, switches: 4, bandwidth: 450 GB/s, latency: 600 ns, multicast: true}
     nics: {count: 8, rate: 400 Gbps, pcie: gen5 x16, latency: 600 ns}
 fabric:
