@@ -57,7 +57,7 @@ class GpuProfiler(unittest.TestCase):
                                              "--list")
         self.assertEqual(status, 0, said)
         self.assertRegex(said, r"^gpu-profiler: \d+ kernels to measure, 0 measured earlier; left out for lack of a kernel: "
-                               r"1 permute, 2 scatter, 1 top-k\n$")
+                               r"1 elementwise, 1 permute, 2 scatter, 1 top-k\n$")
         for kernel in ("permute 32768x7168 bf16 2.25 B each", "attention-forward 1x4096x128x128x192 value 128 causal bf16",
                        "grouped-gemm-accumulate 4x4096x7168x8192 fp8"):
             self.assertIn(kernel + "\n", listed)
