@@ -18,10 +18,11 @@ import re
 import shlex
 import sys
 
-from truth_tables import (BRIDGE_LORA, BRIDGE_MODELS, BRIDGE_TRAINING, CI_NEEDS, CI_SHARED_LAUNCH_SPEED, CI_SHARED_PROCESSORS,
-                          CLUSTERS, DGXC_MODELS, FLEX_BACKENDS, HEADS, HYBRID, LAYOUTS, MLPERF_LORA, MLPERF_MODELS, NEMO_1, NEMO_2, NEMO_LORA,
-                          NEMO_MODELS, NEMO_TRAINING, OTHER_MODELS, OTHER_RECIPES, RECOMPUTED, SIMUMAX_ARGUMENTS, SIMUMAX_EXPERTS,
-                          SIMUMAX_MODELS)
+from truth_tables import (BRIDGE_25_09_GRAPHS, BRIDGE_FUSED_ROUTERS, BRIDGE_LORA, BRIDGE_MODELS, BRIDGE_TRAINING,
+                          CI_NEEDS, CI_SHARED_LAUNCH_SPEED, CI_SHARED_PROCESSORS, CLUSTERS, DGXC_MODELS,
+                          FLEX_BACKENDS, HEADS, HYBRID, LAYOUTS, MLPERF_LORA, MLPERF_MODELS, NEMO_1, NEMO_2,
+                          NEMO_LORA, NEMO_MODELS, NEMO_TRAINING, OTHER_MODELS, OTHER_RECIPES, RECOMPUTED,
+                          SIMUMAX_ARGUMENTS, SIMUMAX_EXPERTS, SIMUMAX_MODELS)
 
 HERE = pathlib.Path(__file__).resolve().parent
 RECORDS = HERE / "training"
@@ -228,7 +229,8 @@ def import_bridge(folder):
         row.assume("recipe")
         set_precision(row, bridge_precision(given), given["gpu"] == "H100")
         set_quantized_gather(row)
-        if given["tp"] > 1 and given["precision"] != "NVFP4":
+        apart = given["recipe"] and row.model.startswith("qwen3") and given["gpu"] == "H100"  # tp_comm_overlap=False
+        if given["tp"] > 1 and given["precision"] != "NVFP4" and not apart:
             row.set(overlap={"tensor": True})
         if "tokendrop" in given["model"]:
             row.set(training={"moe_capacity_factor": 1, "moe_pad_to_capacity": True})
@@ -239,6 +241,10 @@ def import_bridge(folder):
         if given["fsdp"]:
             row.need("Megatron-FSDP")
         set_task(row, given["task"], BRIDGE_LORA)
+        if row.model in BRIDGE_FUSED_ROUTERS:
+            row.set(training={"moe_router_fusion": True})
+        if given["container"] == "25.09" and (row.model, given["gpu"]) in BRIDGE_25_09_GRAPHS:
+            row.set(training={"cuda_graphs": "layers"})
         set_bridge_recipe(row, given["recipe"] or {})
         yield row
 

@@ -64,6 +64,12 @@ RECOMPUTED = {name: name for name in ("core_attn", "layernorm", "moe_act", "mlp"
 # scripts/performance/utils/overrides.py and perf_recipes/_common.py of Megatron-Bridge v0.6.0: gradients are not checked and
 # are reduced in bf16, the loss is Transformer Engine's.
 BRIDGE_TRAINING = {"training": {"gradient_type": "bf16", "cross_entropy_fusion": "te", "check_gradients": False}}
+# moe_router_fusion of the same files, by model: set_qwen3_common_configs, set_gpt_oss_common_configs, deepseek_v3_llm_pretrain.
+BRIDGE_FUSED_ROUTERS = ["deepseek-v3", "gpt-oss-120b", "qwen3-30b-a3b", "qwen3-235b-a22b"]
+# Megatron-Bridge's tables of container 25.09 name no recipe of the tag. `cuda_graphs: true` in the perf_matrix of
+# scripts/performance/configs/*/*_llm_pretrain.yaml (commits 0aa7db37, 48b5204a, 11d3a36e), which captures each layer.
+BRIDGE_25_09_GRAPHS = [("llama-3-8b", "B200"), ("llama-3-8b", "GB200"), ("deepseek-v3", "B200"), ("deepseek-v3", "GB200"),
+                       ("qwen3-30b-a3b", "GB200"), ("qwen3-235b-a22b", "GB200")]
 
 # NeMo's configurations for these benchmarks: gradients in bf16 (grad_sync_dtype; grad_reduce_in_fp32=False), not checked.
 NEMO_TRAINING = {"training": {"gradient_type": "bf16", "check_gradients": False}}
