@@ -18,11 +18,18 @@ double TwoSidedQuantile(double probability) {
   return low;
 }
 
-bool HasExperts(const Workload& workload) {
+// Whether a submodule of the workload is of one of these kinds.
+template <typename... Kinds>
+bool HasAny(const Workload& workload) {
   return std::any_of(workload.submodules.begin(), workload.submodules.end(),
-                     [](const Submodule& each) {
-                       return each.Is<submodule::TopK>() || each.Is<submodule::GroupedLinear>();
-                     });
+                     [](const Submodule& each) { return (each.Is<Kinds>() || ...); });
+}
+
+// A hybrid model with experts counts as hybrid: the scans are the least measured.
+double WholeRunError(const Workload& workload, const BandErrors& errors) {
+  if (HasAny<submodule::StateSpace, submodule::DeltaRule>(workload)) return errors.hybrid;
+  if (HasAny<submodule::TopK, submodule::GroupedLinear>(workload)) return errors.experts;
+  return errors.dense;
 }
 
 }  // namespace
@@ -38,7 +45,7 @@ Band BandOf(const Inputs& inputs, Time iteration, std::vector<TimeShare> shares,
             const BandErrors& errors) {
   Band band;
   band.coverage = errors.coverage;
-  band.whole_run = HasExperts(inputs.workload) ? errors.experts : errors.dense;
+  band.whole_run = WholeRunError(inputs.workload, errors);
   band.shares = std::move(shares);
   const double factor = std::exp(TwoSidedQuantile(band.coverage) * SigmaOf(band));
   band.low = Time::FromSeconds(iteration.seconds() / factor);

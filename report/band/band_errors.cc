@@ -49,8 +49,9 @@ void ReadBands(YamlReader* reader, Diagnostics* diagnostics, BandErrors* errors)
               {{"inside_hosts", &errors->inside_hosts}, {"between_hosts", &errors->between_hosts}});
   ReadSection(reader, "host", diagnostics,
               {{"launches", &errors->launches}, {"memory", &errors->memory}});
-  ReadSection(reader, "whole_run", diagnostics,
-              {{"dense", &errors->dense}, {"experts", &errors->experts}});
+  ReadSection(
+      reader, "whole_run", diagnostics,
+      {{"dense", &errors->dense}, {"experts", &errors->experts}, {"hybrid", &errors->hybrid}});
 }
 
 }  // namespace

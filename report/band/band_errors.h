@@ -20,6 +20,7 @@ struct BandErrors {
   double memory = 0;                                  // loads and stores of the host's memory
   double dense = 0;                                   // of a whole run, beyond all of the above
   double experts = 0;                                 // the same, of a model with experts
+  double hybrid = 0;  // the same, of a model with state-space or delta-rule layers
 };
 
 // Reports all mistakes together, each with its location.

@@ -14,6 +14,7 @@ BandErrors Errors() {
   errors.coverage = 0.8;
   errors.dense = 0.03;
   errors.experts = 0.1;
+  errors.hybrid = 0.2;
   return errors;
 }
 
@@ -27,13 +28,17 @@ TEST(Band, ErrorsOfModelsAddAsIndependent) {
   EXPECT_NEAR(band.low.seconds() * band.high.seconds(), 1, 1e-9);
 }
 
-TEST(Band, AModelWithExpertsHasTheirError) {
+TEST(Band, TheKindOfModelDecidesTheErrorOfTheWholeRun) {
   Inputs inputs = FakeRun();
   EXPECT_EQ(BandOf(inputs, Time::Us(600), {}, Errors()).whole_run, 0.03);
   Submodule grouped = inputs.workload.submodules.front();
   grouped.work = submodule::GroupedLinear();
   inputs.workload.submodules.push_back(grouped);
   EXPECT_EQ(BandOf(inputs, Time::Us(600), {}, Errors()).whole_run, 0.1);
+  Submodule scan = inputs.workload.submodules.front();
+  scan.work = submodule::StateSpace();
+  inputs.workload.submodules.push_back(scan);
+  EXPECT_EQ(BandOf(inputs, Time::Us(600), {}, Errors()).whole_run, 0.2);
 }
 
 TEST(Band, WithoutErrorsTheBandIsThePrediction) {
