@@ -31,7 +31,8 @@ What to run:
   --set SECTION.KEY=VALUE  replaces an entry of either file; may be repeated
   --megatron-args SCRIPT   in place of MODEL.yaml, a Megatron-LM launch script or a file of its arguments
   --variable NAME=VALUE    sets a variable that SCRIPT does not assign itself; may be repeated
-  --strict                 anything unknown or not modeled in SCRIPT or a config.json is an error
+  --strict                 anything not modeled in SCRIPT or a config.json is an error
+  --ignore-unknown         unknown arguments of SCRIPT are named and left out; otherwise they are errors
   --gpu-profile FILE       measured kernel times, used in preference to the shipped ones; may be repeated
   --only STAGE             runs only this stage
   --from STAGE             runs this stage and all later ones
@@ -169,7 +170,7 @@ parse_arguments() {
         exit 0
         ;;
       -v | --verbose) common_args+=(-v) ;;
-      --strict) workload_args+=(--strict) ;;
+      --strict | --ignore-unknown) workload_args+=("$1") ;;
       -q | --quiet) common_args+=(-q) ;;
       --)
         shift
@@ -180,7 +181,7 @@ parse_arguments() {
         name=${1%%=*}
         for option in "${valued_options[@]}"; do [[ $option != "$name" ]] || break; done
         [[ $option == "$name" ]] ||
-          usage_error "unknown option '$name'$(did_you_mean "$name" "${valued_options[@]}" --help --verbose --quiet --strict)"
+          usage_error "unknown option '$name'$(did_you_mean "$name" "${valued_options[@]}" --help --verbose --quiet --strict --ignore-unknown)"
         if [[ $1 == *=* ]]; then
           take_option "$name" "${1#*=}"
         else

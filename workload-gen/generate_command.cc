@@ -110,7 +110,11 @@ void Declare(CLI::App* app, Options* options, const CommonOptions& common) {
                   "be repeated")
       ->allow_extra_args(false);
   app->add_flag("--strict", options->model.strict,
-                "Unknown or unmodeled settings of a launch script or a config.json are errors");
+                "Unmodeled settings of a launch script or a config.json, and unknown settings of "
+                "the latter, are errors");
+  app->add_flag("--ignore-unknown", options->model.ignore_unknown,
+                "Unknown arguments of a launch script are named and left out; otherwise they are "
+                "errors");
   app->add_flag("--print-model", options->print_model,
                 "Print the training run as it was understood, as a model.yaml; write nothing");
   app->add_option("-o,--out", options->run, "Run directory");

@@ -152,7 +152,8 @@ std::vector<std::string> HfConfigSeeds() {
 void MegatronArguments(const std::string& input) {
   for (const bool strict : {false, true}) {
     ImportNotes notes;
-    const Result<YamlNode> root = MegatronJob(input, "f", {{"GIVEN", "1"}}, strict, &notes);
+    const Result<YamlNode> root =
+        MegatronJob(input, "f", {{"GIVEN", "1"}}, {strict, !strict}, &notes);
     CheckPrintable(root);
     if (root.ok()) CheckJob(TrainingJobFromTree(*root, "f"));
   }

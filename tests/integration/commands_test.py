@@ -334,11 +334,11 @@ run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
 
     def test_a_launch_script_takes_the_place_of_the_model(self):
         (self.box / "train.sh").write_text("torchrun pretrain_gpt.py")
-        status, _, _ = self.pipeline("--megatron-args", "train.sh", "cluster.topo", "--variable", "N=2", "--strict")
+        status, _, _ = self.pipeline("--megatron-args", "train.sh", "cluster.topo", "--variable", "N=2", "--strict", "--ignore-unknown")
         self.assertEqual(status, 0)
         self.assertTrue((self.box / "runs/train-cluster").is_dir())
         call = next(line for line in self.sandbox.calls() if line.startswith("workload-gen"))
-        self.assertIn("cluster.topo -o runs/train-cluster --megatron-args train.sh --variable N=2 --strict", call)
+        self.assertIn("cluster.topo -o runs/train-cluster --megatron-args train.sh --variable N=2 --strict --ignore-unknown", call)
         self.expect(self.pipeline("--megatron-args", "train.sh", *INPUTS), 2,
                     "run_pipeline.sh: error: --megatron-args takes the place of 'model.yaml'; give one of them\n" + MISTAKE)
         self.expect(self.pipeline("--megatron-args", "trian.sh", "cluster.topo"), 1,
@@ -350,7 +350,7 @@ run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
         status, text, _ = self.pipeline("--help")
         self.assertEqual(status, 0)
         for option in ["--out", "--network", "--threads", "--processes", "--hostfile", "--set", "--gpu-profile", "--megatron-args",
-                       "--variable", "--strict", "--only", "--from", "--help", "--nccl-archive", "--ns3-archive", "--jobs"]:
+                       "--variable", "--strict", "--ignore-unknown", "--only", "--from", "--help", "--nccl-archive", "--ns3-archive", "--jobs"]:
             self.assertIn(f"  {option}", text)
 
     def test_suites_of_run_tests(self):

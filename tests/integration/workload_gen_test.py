@@ -89,14 +89,17 @@ class WorkloadGen(unittest.TestCase):
         self.assertEqual(self.run_tool(again, "--print-model"), (0, stdout, ""))
 
     def test_mistakes_in_a_launch_script(self):
-        script = self.launch_script("--num-layer 3 --swiglu yes")
-        self.expect_error(f"{script}:11:54: error: unexpected 'yes': '--swiglu' takes no value\n"
-                          "      --padded-vocab-size 51200 --num-layer 3 --swiglu yes\n" + " " * 55 + "^\n",
+        script = self.launch_script("--qk-layernorm --swiglu yes")
+        self.expect_error(f"{script}:11:56: error: unexpected 'yes': '--swiglu' takes no value\n"
+                          "      --padded-vocab-size 51200 --qk-layernorm --swiglu yes\n" + " " * 56 + "^\n",
                           "--megatron-args", script, CLUSTER)
         script = self.launch_script("--num-layer 3")
         self.expect_error(f"{script}:11:31: error: Megatron-LM has no argument '--num-layer'; did you mean "
                           "'--num-layers'?\n      --padded-vocab-size 51200 --num-layer 3\n" + " " * 32 + "^\n",
-                          "--megatron-args", script, CLUSTER, "--strict")
+                          "--megatron-args", script, CLUSTER)
+        status, _, stderr = self.run_tool("--megatron-args", script, CLUSTER, "--check", "--ignore-unknown")
+        self.assertEqual(status, 0)
+        self.assertIn("1 unknown and ignored: --num-layer (did you mean '--num-layers'?)\n", stderr)
         self.expect_error("workload-gen: error: --megatron-args takes the place of configs/models/gpt-22b.yaml; give one "
                           "of them\nworkload-gen: see workload-gen --help\n",
                           "--megatron-args", script, MODEL, CLUSTER, status=2)

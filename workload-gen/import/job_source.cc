@@ -28,7 +28,7 @@ Result<std::map<std::string, std::string>> SplitVariables(const std::vector<std:
 Result<YamlNode> ReadTree(const JobSource& source, const std::string& text, ImportNotes* notes) {
   if (!source.megatron_arguments) return ParseYaml(text, source.path);
   ASSIGN_OR_RETURN(const auto variables, SplitVariables(source.variables));
-  return MegatronJob(text, source.path, variables, source.strict, notes);
+  return MegatronJob(text, source.path, variables, {source.strict, source.ignore_unknown}, notes);
 }
 
 }  // namespace

@@ -15,7 +15,8 @@ struct JobSource {
   std::string path;
   bool megatron_arguments = false;     // the file is a launch script or an argument list
   std::vector<std::string> variables;  // "NAME=VALUE": of the launch script
-  bool strict = false;                 // unknown or unmodeled arguments and fields are errors
+  bool strict = false;                 // unmodeled arguments, and all such fields, are errors
+  bool ignore_unknown = false;         // otherwise, unknown arguments are errors
 };
 
 // Reads the file, applies `overrides`, and expands the files that model.from and overlap.from name.

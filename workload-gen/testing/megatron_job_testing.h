@@ -16,11 +16,11 @@ inline constexpr const char* kGpt =
     "--max-position-embeddings 2048 --micro-batch-size 4 --global-batch-size 64 "
     "--padded-vocab-size 51200 ";
 
-inline Result<TrainingJob> Parse(const std::string& text, bool strict = false,
+inline Result<TrainingJob> Parse(const std::string& text, const ArgumentRules& rules = {},
                                  ImportNotes* notes = nullptr) {
   ImportNotes ignored;
   ASSIGN_OR_RETURN(const YamlNode root,
-                   MegatronJob(text, "run.sh", {}, strict, notes != nullptr ? notes : &ignored));
+                   MegatronJob(text, "run.sh", {}, rules, notes != nullptr ? notes : &ignored));
   return TrainingJobFromTree(root, "run.sh");
 }
 
@@ -31,12 +31,12 @@ inline TrainingJob Job(const std::string& text) {
 }
 inline TrainingJob Gpt(const std::string& more) { return Job(kGpt + more); }
 
-inline std::string ErrorOf(const std::string& text, bool strict = false) {
-  const Result<TrainingJob> job = Parse(text, strict);
+inline std::string ErrorOf(const std::string& text, const ArgumentRules& rules = {}) {
+  const Result<TrainingJob> job = Parse(text, rules);
   return job.ok() ? "" : job.error().message();
 }
-inline std::string GptError(const std::string& more, bool strict = false) {
-  return ErrorOf(kGpt + more, strict);
+inline std::string GptError(const std::string& more, const ArgumentRules& rules = {}) {
+  return ErrorOf(kGpt + more, rules);
 }
 
 }  // namespace drydock

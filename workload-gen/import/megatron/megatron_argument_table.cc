@@ -82,6 +82,7 @@ constexpr Names kPlain[] = {
      "--data-parallel-sharding-strategy "  // of --use-megatron-fsdp only
      "--sft-tokenizer-prompt-format --relative-attention-num-buckets "
      "--relative-attention-max-distance "
+     "--async-strategy --fim-rate --fim-spm-rate --img-h --img-w --patch-dim "
      "--cuda-graph-warmup-steps --optimizer-offload-fraction --min-offloaded-tensor-size"},
     {'0', Effect::kIgnored,
      "--rotary-interleaved --use-rope-scaling --apply-layernorm-1p --openai-gelu "
@@ -114,7 +115,10 @@ constexpr Names kPlain[] = {
      "--moe-use-upcycling --moe-router-force-load-balancing --moe-per-layer-logging "
      "--moe-router-pre-softmax --moe-apply-probs-on-input --te-rng-tracker --inference-rng-tracker "
      "--enable-experimental --use-precision-aware-optimizer --disable-msc --sft "
-     "--inprocess-restart --no-pin-cpu-grads --no-pin-cpu-params --use-te-activation-func "
+     "--verify-integrity --async-ckpt-use-cpu-shm --fim-data --export-te-mcore-model "
+     "--ckpt-fully-parallel-load-per-rank-objects --no-ckpt-load-validate-sharding-integrity "
+     "--ckpt-drop-redundant-extra-state --inprocess-restart --no-pin-cpu-grads --no-pin-cpu-params "
+     "--use-te-activation-func "
      "--use-torch-optimizer-for-cpu-offload --overlap-cpu-optimizer-d2h-h2d"},
     {'+', Effect::kIgnored,
      "--iterations-to-skip --profile-ranks --rampup-batch-size --data-path --train-data-path "
@@ -187,6 +191,8 @@ constexpr const char* kOffload =
 constexpr const char* kOptimizer = "the only optimizer is Adam on the GPU";
 
 constexpr Explained kRefused[] = {
+    {"--fp8-dot-product-attention", '0', "attention in fp8 is not generated"},
+    {"--fp8-multi-head-attention", '0', "attention in fp8 is not generated"},
     {"--decoder-num-layers", '1', kOtherModel},
     {"--decoder-seq-length", '1', kOtherModel},
     {"--heterogeneous-layers-config-path", '1', kOtherModel},

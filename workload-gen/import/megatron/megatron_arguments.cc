@@ -21,9 +21,9 @@ const std::vector<std::string>& Names() {
 // Assigns the words up to the next argument to an argument.
 class Sorter {
  public:
-  Sorter(const std::vector<ScriptWord>& words, bool strict, ImportNotes* notes,
+  Sorter(const std::vector<ScriptWord>& words, const ArgumentRules& rules, ImportNotes* notes,
          Diagnostics* diagnostics)
-      : words_(words), strict_(strict), notes_(*notes), diagnostics_(*diagnostics) {}
+      : words_(words), rules_(rules), notes_(*notes), diagnostics_(*diagnostics) {}
 
   GivenArguments Sort() {
     while (at_ < words_.size()) {
@@ -46,10 +46,10 @@ class Sorter {
   void Unresolved(const ScriptWord& word) {
     const std::string what =
         fmt::format("{} (its value is not in the script; give --variable)", word.unresolved);
-    if (strict_) {
-      diagnostics_.Add(word.ErrorHere(what));
-    } else {
+    if (rules_.ignore_unknown) {
       notes_.unknown.push_back(what);
+    } else {
+      diagnostics_.Add(word.ErrorHere(what));
     }
   }
 
@@ -78,12 +78,13 @@ class Sorter {
 
   void Unknown(const GivenArgument& given) {
     const std::string hint = DidYouMean(given.flag.text, Names());
-    if (strict_) {
-      diagnostics_.Add(given.flag.ErrorHere(
-          fmt::format("Megatron-LM has no argument '{}'{}", given.flag.text, hint)));
-    } else {
+    if (rules_.ignore_unknown) {
       notes_.unknown.push_back(given.flag.text +
                                (hint.empty() ? "" : fmt::format(" ({})", hint.substr(2))));
+    } else {
+      diagnostics_.Add(given.flag.ErrorHere(
+          fmt::format("Megatron-LM has no argument '{}'{}{}", given.flag.text, hint,
+                      hint.empty() ? "; --ignore-unknown leaves it out" : "")));
     }
   }
 
@@ -136,7 +137,7 @@ class Sorter {
 
   void Unmodeled(const MegatronArgument& argument, const GivenArgument& given) {
     const std::string what = fmt::format("{} ({})", argument.name, argument.text);
-    if (strict_) {
+    if (rules_.strict) {
       diagnostics_.Add(given.flag.ErrorHere(fmt::format("not modeled: {}", what)));
     } else {
       notes_.unmodeled.push_back(what);
@@ -158,7 +159,7 @@ class Sorter {
   }
 
   const std::vector<ScriptWord>& words_;
-  const bool strict_;
+  const ArgumentRules rules_;
   ImportNotes& notes_;
   Diagnostics& diagnostics_;
   size_t at_ = 0;
@@ -167,9 +168,10 @@ class Sorter {
 
 }  // namespace
 
-GivenArguments SortMegatronArguments(const std::vector<ScriptWord>& words, bool strict,
-                                     ImportNotes* notes, Diagnostics* diagnostics) {
-  return Sorter(words, strict, notes, diagnostics).Sort();
+GivenArguments SortMegatronArguments(const std::vector<ScriptWord>& words,
+                                     const ArgumentRules& rules, ImportNotes* notes,
+                                     Diagnostics* diagnostics) {
+  return Sorter(words, rules, notes, diagnostics).Sort();
 }
 
 }  // namespace drydock

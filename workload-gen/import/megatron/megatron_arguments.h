@@ -37,10 +37,16 @@ struct GivenArgument {
 };
 using GivenArguments = std::map<std::string, GivenArgument>;
 
-// Returns the used arguments of a command line. Ignored, unmodeled and unknown arguments go to
-// `notes`; with `strict`, unmodeled and unknown ones are errors.
-GivenArguments SortMegatronArguments(const std::vector<ScriptWord>& words, bool strict,
-                                     ImportNotes* notes, Diagnostics* diagnostics);
+struct ArgumentRules {
+  bool strict = false;          // unmodeled arguments are errors
+  bool ignore_unknown = false;  // otherwise, unknown arguments are errors
+};
+
+// Returns the used arguments of a command line. Ignored arguments, and unmodeled and unknown ones
+// that the rules allow, go to `notes`.
+GivenArguments SortMegatronArguments(const std::vector<ScriptWord>& words,
+                                     const ArgumentRules& rules, ImportNotes* notes,
+                                     Diagnostics* diagnostics);
 
 }  // namespace drydock
 

@@ -18,7 +18,7 @@ std::vector<std::string> NotesOn(const std::string& arguments) {
   }
   ImportNotes notes;
   Diagnostics diagnostics;
-  SortMegatronArguments(words, /*strict=*/false, &notes, &diagnostics);
+  SortMegatronArguments(words, {}, &notes, &diagnostics);
   EXPECT_TRUE(diagnostics.ok());
   return notes.Lines("run.sh");
 }

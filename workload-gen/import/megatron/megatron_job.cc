@@ -109,13 +109,13 @@ class JobMaker {
 }  // namespace
 
 Result<YamlNode> MegatronJob(const std::string& text, const std::string& file_name,
-                             const std::map<std::string, std::string>& variables, bool strict,
-                             ImportNotes* notes) {
+                             const std::map<std::string, std::string>& variables,
+                             const ArgumentRules& rules, ImportNotes* notes) {
   ASSIGN_OR_RETURN(const LaunchLine line, ReadLaunchScript(text, file_name, variables));
   Diagnostics diagnostics;
-  GivenArguments given = SortMegatronArguments(line.arguments, strict, notes, &diagnostics);
+  GivenArguments given = SortMegatronArguments(line.arguments, rules, notes, &diagnostics);
   MegatronReader reader(file_name, std::move(given), &diagnostics);
-  JobMaker(line, strict, &reader, notes).Make();
+  JobMaker(line, rules.strict, &reader, notes).Make();
   RETURN_IF_ERROR(diagnostics.ToStatus());
   return reader.tree.root();
 }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/base/yaml.h"
+#include "workload-gen/import/megatron/megatron_arguments.h"
 #include "workload-gen/import/tree/import_notes.h"
 
 namespace drydock {
@@ -14,8 +15,8 @@ namespace drydock {
 // Returns the tree of the model.yaml. `variables` are values that the user gives to variables of
 // the script (launch_script.h). Reports all mistakes at once, each at its place in the script.
 Result<YamlNode> MegatronJob(const std::string& text, const std::string& file_name,
-                             const std::map<std::string, std::string>& variables, bool strict,
-                             ImportNotes* notes);
+                             const std::map<std::string, std::string>& variables,
+                             const ArgumentRules& rules, ImportNotes* notes);
 
 }  // namespace drydock
 

@@ -116,7 +116,7 @@ TEST(MegatronJobMistakes, ListsArgumentsWithoutAKey) {
   ImportNotes notes;
   ASSERT_TRUE(Parse(kGpt + std::string("--bf16 --lr 1e-4 --num-layer 3 --no-rope-fusion $EXTRA "
                                        "--made-up 1 2 --data-path a b"),
-                    false, &notes)
+                    {.ignore_unknown = true}, &notes)
                   .ok());
   EXPECT_EQ(notes.Lines("run.sh"),
             (std::vector<std::string>{
@@ -126,14 +126,18 @@ TEST(MegatronJobMistakes, ListsArgumentsWithoutAKey) {
                 "run.sh: 2 ignored, no effect: --lr, --data-path"}));
 }
 
-TEST(MegatronJobMistakes, StrictRejectsArgumentsWithoutAKey) {
-  EXPECT_EQ(GptError("--bf16 --lr 1e-4", true), "");
-  EXPECT_EQ(GptError("--bf16 --num-layer 3", true),
+TEST(MegatronJobMistakes, UnknownArgumentsAreErrors) {
+  EXPECT_EQ(GptError("--bf16 --num-layer 3"),
             "Megatron-LM has no argument '--num-layer'; did you mean '--num-layers'?");
-  EXPECT_EQ(GptError("--bf16 --no-rope-fusion", true),
+  EXPECT_EQ(GptError("--bf16 --zzzzzzzz"),
+            "Megatron-LM has no argument '--zzzzzzzz'; --ignore-unknown leaves it out");
+  EXPECT_EQ(GptError("--bf16 $EXTRA"), "$EXTRA (its value is not in the script; give --variable)");
+}
+
+TEST(MegatronJobMistakes, StrictRejectsUnmodeledArguments) {
+  EXPECT_EQ(GptError("--bf16 --lr 1e-4", {.strict = true}), "");
+  EXPECT_EQ(GptError("--bf16 --no-rope-fusion", {.strict = true}),
             "not modeled: --no-rope-fusion (rotary kernels)");
-  EXPECT_EQ(GptError("--bf16 $EXTRA", true),
-            "$EXTRA (its value is not in the script; give --variable)");
 }
 
 TEST(MegatronJobMistakes, EveryArgumentIsSortedOnce) {
