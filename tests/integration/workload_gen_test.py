@@ -90,7 +90,7 @@ class WorkloadGen(unittest.TestCase):
 
     def test_mistakes_in_a_launch_script(self):
         script = self.launch_script("--qk-layernorm --swiglu yes")
-        self.expect_error(f"{script}:11:56: error: unexpected 'yes': '--swiglu' takes no value\n"
+        self.expect_error(f"{script}:11:55: error: unexpected 'yes': '--swiglu' takes no value\n"
                           "      --padded-vocab-size 51200 --qk-layernorm --swiglu yes\n" + " " * 56 + "^\n",
                           "--megatron-args", script, CLUSTER)
         script = self.launch_script("--num-layer 3")
