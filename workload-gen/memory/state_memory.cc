@@ -15,27 +15,16 @@ constexpr int64_t kMiB = int64_t{1} << 20;
 // Parameters with equal numbers have weights of the same shape if their sizes are equal.
 // 0: Transformer Engine does not compute with the parameter.
 int ShapeOf(ParameterKind kind) {
+  if (!IsLayerWeight(kind)) return 0;
   switch (kind) {
-    case ParameterKind::kQkvWeight:
-    case ParameterKind::kProjWeight:
-    case ParameterKind::kQDownWeight:
-    case ParameterKind::kQUpWeight:
-    case ParameterKind::kKvDownWeight:
-    case ParameterKind::kKvUpWeight:
-    case ParameterKind::kScanInWeight:
-    case ParameterKind::kScanOutWeight:
-    case ParameterKind::kMtpJoin:
-      return static_cast<int>(kind) + 1;
-    case ParameterKind::kFc1Weight:
     case ParameterKind::kSharedFc1Weight:
     case ParameterKind::kExpertFc1Weight:
-      return static_cast<int>(ParameterKind::kFc1Weight) + 1;
-    case ParameterKind::kFc2Weight:
+      return ShapeOf(ParameterKind::kFc1Weight);
     case ParameterKind::kSharedFc2Weight:
     case ParameterKind::kExpertFc2Weight:
-      return static_cast<int>(ParameterKind::kFc2Weight) + 1;
+      return ShapeOf(ParameterKind::kFc2Weight);
     default:
-      return 0;
+      return static_cast<int>(kind) + 1;
   }
 }
 

@@ -107,7 +107,8 @@ class ChunkList {
     }
   }
 
-  // `norm`: elements of the gated norm, which are split if each column of `inner` has its own.
+  // `own`: elements of the convolution and of the heads. `norm`: elements of the gated norm, which
+  // are split if each column of `inner` has one.
   void Scan(int64_t own, int64_t projected, int64_t inner, int64_t norm) {
     AddSplit(ParameterKind::kScan, own);
     Norm(ParameterKind::kNorm1Weight, ParameterKind::kNorm1Bias);
