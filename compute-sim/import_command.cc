@@ -1,8 +1,8 @@
 // compute-sim import: kernel times of other tools as a profile.
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "compute-sim/commands.h"
@@ -108,7 +108,7 @@ Status Run(const Options& options, const CommonOptions& common) {
   for (const std::string& path : options.files) {
     ASSIGN_OR_RETURN(ImportedTimes times, importer->read(path, import));
     all.rows.insert(all.rows.end(), times.rows.begin(), times.rows.end());
-    all.quantised |= times.quantised;
+    all.quantized |= times.quantized;
     for (const auto& [what, count] : times.left_out) all.left_out[what] += count;
     names.push_back(BaseName(path));
   }
@@ -118,7 +118,7 @@ Status Run(const Options& options, const CommonOptions& common) {
   }
   const std::string text =
       ProfileText(all, {options.gpu, fmt::format("{} of {}", Join(names), importer->name),
-                        importer->summary, options.date, importer->burst});
+                        importer->summary, options.date, importer->clocks});
   const int64_t disagreeing = CountDisagreeing(all);
   Report(kInfo, common,
          fmt::format("{} times{}{}", all.rows.size(),

@@ -1,7 +1,7 @@
 // exec-engine RUN: reads 1-workload/, 2-flows.pb and 3-times.pb, writes 4-timeline.pb.
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -13,6 +13,7 @@
 #include "core/base/version.h"
 #include "core/base/writable.h"
 #include "core/model/fabric/transport_attributes_page.h"
+#include "core/model/timeline.h"
 #include "core/schema/artefacts/artefacts.h"
 #include "core/schema/artefacts/stamp.h"
 #include "core/schema/cluster/sharing_file.h"
@@ -36,7 +37,7 @@ const ToolInfo kInfo = {
 
 struct Options {
   std::string run;
-  std::string network = "packet";
+  std::string network = kPacketNetwork;
   std::string threads = "auto";
   std::string partitioning = "neighbours";
   std::string network_log;
@@ -180,7 +181,7 @@ void Declare(CLI::App* app, Options* options) {
     RETURN_IF_ERROR(CheckCaptures(options->captures));
     RETURN_IF_ERROR(CheckLength(*options));
     RETURN_IF_ERROR(CheckFold(options->fold, network));
-    if (!options->captures.empty() && options->network != "packet") {
+    if (!options->captures.empty() && (network == nullptr || !network->sends_packets)) {
       return Error(fmt::format("--pcap needs --network packet, not {}", options->network));
     }
     return OkStatus();

@@ -24,7 +24,7 @@ LinkTotal TotalOf(const FabricHelper& fabric, uint32_t link, int64_t now) {
   total.busy = Time::Ps(sender.GetEgress(direction.from_port).busy);
   if (direction.from_nic < 0) {
     const auto& counts = static_cast<const Switch&>(sender).GetPortCounts(direction.from_port);
-    total.most_queued = Bytes(counts.maxQueued);
+    total.max_queued = Bytes(counts.maxQueued);
     total.marked = static_cast<int64_t>(counts.marked);
     total.dropped = static_cast<int64_t>(counts.dropped);
   } else {
@@ -53,7 +53,7 @@ void KeepBusiest(size_t most, std::vector<T>* uses) {
 
 // A link without its names, which are the same in every process.
 struct Numbers : Use {
-  Bytes sent, most_queued;
+  Bytes sent, max_queued;
   int64_t marked = 0, dropped = 0, repeated = 0;
   Time paused;
 };
@@ -87,7 +87,7 @@ std::vector<LinkTotal> BusiestLinks(const FabricHelper& fabric, size_t most, int
   std::vector<Numbers> own;
   for (const Use& use : uses) {
     const LinkTotal total = TotalOf(fabric, use.link, end);
-    own.push_back({use, total.sent, total.most_queued, total.marked, total.dropped, total.repeated,
+    own.push_back({use, total.sent, total.max_queued, total.marked, total.dropped, total.repeated,
                    total.paused});
   }
   std::string parcel;
@@ -102,7 +102,7 @@ std::vector<LinkTotal> BusiestLinks(const FabricHelper& fabric, size_t most, int
   std::vector<LinkTotal> totals;
   for (const Numbers& each : all) {
     totals.push_back({StartOfLink(map, each.link), EndOfLink(map, each.link),
-                      map.direction(each.link).full_rate, each.sent, each.most_queued, each.marked,
+                      map.direction(each.link).full_rate, each.sent, each.max_queued, each.marked,
                       each.dropped, each.repeated, each.paused, Time::Ps(each.busy)});
   }
   return totals;

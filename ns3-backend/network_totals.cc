@@ -89,16 +89,16 @@ std::vector<std::pair<std::string, int64_t>> CountersOf(const NetworkTotals& tot
   counters.emplace_back("max queue bytes", totals.max_queued);
   counters.emplace_back("max buffer bytes", totals.max_buffered);
   add("frames over buffer", totals.over);
-  if (transport.congestion_control != "none") {
+  if (transport.congestion_control != CongestionControl::kNone) {
     add("marked frames", totals.marked);
     add("congestion notifications", totals.cnps);
   }
-  if (transport.flow_control == "pfc") {
+  if (transport.flow_control == FlowControl::kPfc) {
     add("pause frames", totals.pauses);
     add("ns of paused links", totals.paused_ps / 1000);
   }
-  if (transport.flow_control != "ideal") add("dropped frames", totals.dropped);
-  if (transport.flow_control == "trim") add("trimmed frames", totals.trimmed);
+  if (transport.flow_control != FlowControl::kIdeal) add("dropped frames", totals.dropped);
+  if (transport.flow_control == FlowControl::kTrim) add("trimmed frames", totals.trimmed);
   if (faults) {
     add("frames lost to faults", totals.lost);
     add("frames without a way", totals.unroutable);

@@ -192,8 +192,8 @@ Status Prove(const Options& options, const CommonOptions& common, const ClusterI
   const CheckReport report = CheckWorkload(workload);
   CHECK_NOTE(report.violations.count() == 0, report.violations.texts().front());
   Report(kTool, common,
-         fmt::format("{} process groups, {} NCCL communicators created", workload.groups.size(),
-                     created));
+         fmt::format("{}, {} created", Plural(workload.groups.size(), "process group"),
+                     Plural(created, "NCCL communicator")));
   return OkStatus();
 }
 

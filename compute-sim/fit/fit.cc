@@ -38,7 +38,7 @@ class Fitter {
   // changes.
   bool FitSet(const std::string& name, std::vector<FitVariable> variables,
               const KernelFilter& wanted, const RowFilter& counts = {},
-              QuantiseStage* quantise = nullptr) {
+              QuantizeStage* quantize = nullptr) {
     std::vector<FitRow> all = Rows(wanted);
     if (counts) std::erase_if(all, [&](const FitRow& row) { return !counts(row.kernel); });
     const std::vector<FitRow> rows = Thinned(Half(all, true), options_.max_rows);
@@ -47,10 +47,10 @@ class Fitter {
     const size_t shapes = CountShapes(rows);
     if (shapes < kMinRows) return KeepForLackOfRows(name, all.size(), shapes);
     for (const FitRow& row : rows) fitted_.emplace(row.kernel.kind, row.kernel.type);
-    const bool quantised =
-        std::any_of(rows.begin(), rows.end(), [](const FitRow& row) { return row.quantised; });
-    if (quantised && quantise != nullptr) {
-      const auto stage = QuantiseVariables(quantise);
+    const bool quantized =
+        std::any_of(rows.begin(), rows.end(), [](const FitRow& row) { return row.quantized; });
+    if (quantized && quantize != nullptr) {
+      const auto stage = QuantizeVariables(quantize);
       variables.insert(variables.end(), stage.begin(), stage.end());
     }
     const auto shortest = std::min_element(
@@ -117,8 +117,8 @@ class Fitter {
 
   double Predict(const FitRow& row) const {
     Profile as;
-    as.burst = row.burst;
-    as.quantised = row.quantised;
+    as.clocks = row.clocks;
+    as.quantized = row.quantized;
     return PredictAsProfiled(*gpu_, as, row.kernel)->us;
   }
 
@@ -225,9 +225,9 @@ bool FitGemms(GpuData* gpu, Fitter* fitter) {
     const std::string name = fmt::format("gemm {}", ToString(set.types.front()));
     // The stage of fp8 stands beside the memory-bound kernels, those of other types in their sets.
     const bool fp8 = Has(set.types, DataType::kFp8);
-    QuantiseStage* quantise = fp8 ? &gpu->parameters.memory.quantise : &set.quantise;
+    QuantizeStage* quantize = fp8 ? &gpu->parameters.memory.quantize : &set.quantize;
     const bool moved =
-        fitter->FitSet(name, GemmVariables(gpu->spec, &set), wanted, /*counts=*/{}, quantise);
+        fitter->FitSet(name, GemmVariables(gpu->spec, &set), wanted, /*counts=*/{}, quantize);
     if (fitter->only_states()) continue;
     if (moved) fitter->FitDerate(&set, wanted);
     StateErrors(*fitter, wanted, moved, &set.error);

@@ -28,7 +28,7 @@ std::vector<FitRow> RowsOf(const std::vector<ProfilePtr>& profiles, const FitWei
       for (size_t i = 0; i < table.size(); ++i) {
         const Kernel kernel = RowRef{&table, i}.kernel();
         rows.push_back(
-            {kernel, table.times[i].us(), profile->burst, profile->quantised, weights.Of(kernel)});
+            {kernel, table.times[i].us(), profile->clocks, profile->quantized, weights.Of(kernel)});
       }
     }
   }

@@ -12,9 +12,9 @@ namespace drydock {
 struct FitRow {
   Kernel kernel;
   double us = 0;
-  bool burst = false;
-  bool quantised = false;  // Profile::quantised
-  double weight = 1;       // FitWeights
+  KernelParameters::Clocks clocks = KernelParameters::Clocks::kSustained;  // Profile::clocks
+  bool quantized = false;                                                  // Profile::quantized
+  double weight = 1;                                                       // FitWeights
 };
 
 // All rows of the kinds and types, in the order of profiles and tables.

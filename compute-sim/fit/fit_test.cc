@@ -228,9 +228,10 @@ TEST(Fit, LongRowsChangeRatesAndCurvesOnly) {
 TEST(Fit, RowsWithAQuantizationDetermineItsCost) {
   GpuData gpu = ShippedGpuData("h100-sxm-80g", kBurst);
   GpuData truth = gpu;
-  truth.parameters.memory.quantise = {Time::Us(20), 12};
+  truth.parameters.memory.quantize = {Time::Us(20), 12};
   Profile as;
-  as.burst = as.quantised = true;
+  as.clocks = kBurst;
+  as.quantized = true;
   std::string text =
       "# gpu: h100-sxm-80g\n# provenance: made\n# method: a model\n# date: never\n"
       "# clocks: burst\n# contains: quantise\nkernel,dtype,m,n,k,time\n";
@@ -243,7 +244,7 @@ TEST(Fit, RowsWithAQuantizationDetermineItsCost) {
     }
   }
   gpu.profiles = {SharedProfile(text)};
-  const QuantiseStage found = Fit(gpu, Options(2000, 200))->parameters.memory.quantise;
+  const QuantizeStage found = Fit(gpu, Options(2000, 200))->parameters.memory.quantize;
   EXPECT_NEAR(found.bytes, 12, 2);
   EXPECT_NEAR(found.launch.us(), 20, 4);
 }

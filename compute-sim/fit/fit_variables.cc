@@ -83,7 +83,7 @@ std::vector<FitVariable> MemoryVariables(const GpuSpec& spec, MemoryParameters* 
           Of(&memory->l2, 0.5 * hbm, 20 * hbm), Of(&memory->l2_share, 0.05, 1)};
 }
 
-std::vector<FitVariable> QuantiseVariables(QuantiseStage* stage) {
+std::vector<FitVariable> QuantizeVariables(QuantizeStage* stage) {
   return {Of(&stage->bytes, 1, 20), LaunchOf(&stage->launch, 0.5, 40)};
 }
 

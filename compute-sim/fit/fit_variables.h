@@ -31,7 +31,7 @@ std::vector<FitVariable> AttentionVariables(const GpuSpec& spec, DataType type,
                                             AttentionPass* pass);
 std::vector<FitVariable> MemoryVariables(const GpuSpec& spec, MemoryParameters* memory);
 FitVariable DerateVariable(GemmParameters* set);
-std::vector<FitVariable> QuantiseVariables(QuantiseStage* stage);
+std::vector<FitVariable> QuantizeVariables(QuantizeStage* stage);
 
 }  // namespace drydock
 

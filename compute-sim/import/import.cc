@@ -67,15 +67,17 @@ void ImportedTimes::Add(const Kernel& kernel, double us) {
 }
 
 const std::vector<Importer>& Importers() {
+  using Clocks = KernelParameters::Clocks;
   static const std::vector<Importer> importers = {
-      {"aiconfigurator", "gemm_perf and context_attention_perf tables, as text", true, true, false,
-       ReadAiconfigurator},
-      {"vidur", "mlp.csv and attention.csv of Vidur's profiles", true, false, false, ReadVidur},
-      {"aiob", "SimAI's AIOB output; needs --model", true, false, true, ReadAiob},
-      {"kineto", "PyTorch profiler traces (JSON) with record_shapes", false, true, false,
-       ReadKineto},
-      {"nsys", "Nsight Systems' SQLite export of a run under emit_nvtx(record_shapes=True)", false,
-       false, false, ReadNsys},
+      {"aiconfigurator", "gemm_perf and context_attention_perf tables, as text", Clocks::kBurst,
+       true, false, ReadAiconfigurator},
+      {"vidur", "mlp.csv and attention.csv of Vidur's profiles", Clocks::kBurst, false, false,
+       ReadVidur},
+      {"aiob", "SimAI's AIOB output; needs --model", Clocks::kBurst, false, true, ReadAiob},
+      {"kineto", "PyTorch profiler traces (JSON) with record_shapes", Clocks::kSustained, true,
+       false, ReadKineto},
+      {"nsys", "Nsight Systems' SQLite export of a run under emit_nvtx(record_shapes=True)",
+       Clocks::kSustained, false, false, ReadNsys},
   };
   return importers;
 }
@@ -144,8 +146,8 @@ std::string ProfileText(const ImportedTimes& times, const ProfileHeader& header)
       "# gpu: {}\n# provenance: {}\n# method: {}\n# date: {}\n# clocks: "
       "{}\n{}kernel,dtype,{},time\n",
       OneLine(header.gpu), OneLine(header.provenance), OneLine(header.method), OneLine(header.date),
-      header.burst ? "burst" : "sustained", times.quantised ? "# contains: quantise\n" : "",
-      Join(columns, ","));
+      KernelParameters::ClocksNames()[static_cast<size_t>(header.clocks)],
+      times.quantized ? "# contains: quantise\n" : "", Join(columns, ","));
   for (const auto& [key, values] : TimesByRow(times)) {
     const auto& [kind, type, dims] = key;
     text += ProfileRowText(Kernel{kind, type, dims}, columns, Median(values));

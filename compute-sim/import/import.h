@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compute-sim/kernel/kernel.h"
+#include "compute-sim/kernel/kernel_parameters.h"
 #include "core/base/result.h"
 
 namespace drydock {
@@ -36,14 +37,14 @@ struct ImportedTimes {
   void Add(const Kernel& kernel, double us);
 
   std::vector<Row> rows;
-  bool quantised = false;  // fp8 GEMMs contain the quantization of their activations
+  bool quantized = false;  // fp8 GEMMs contain the quantization of their activations
   std::map<std::string, int64_t> left_out;  // kernels that a profile cannot hold, with their count
 };
 
 struct Importer {
   std::string name;
   std::string summary;
-  bool burst = true;        // the tool measures at burst clocks
+  KernelParameters::Clocks clocks = KernelParameters::Clocks::kBurst;  // at which the tool measures
   bool states_type = true;  // its files state types; otherwise ImportOptions::type is used
   bool needs_model = false;
   Result<ImportedTimes> (*read)(const std::string& path, const ImportOptions& options);
@@ -64,7 +65,7 @@ int64_t CountDisagreeing(const ImportedTimes& times);
 
 struct ProfileHeader {
   std::string gpu, provenance, method, date;
-  bool burst = true;
+  KernelParameters::Clocks clocks = KernelParameters::Clocks::kBurst;
 };
 // The text of a profile: a row for each kernel, with the median of its times.
 std::string ProfileText(const ImportedTimes& times, const ProfileHeader& header);

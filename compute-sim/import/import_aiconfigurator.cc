@@ -33,7 +33,7 @@ Status AiconfiguratorGemm(const ForeignTable& table, size_t row, ImportedTimes* 
   ASSIGN_OR_RETURN(const double latency, table.Positive(row, "latency"));
   out->Add(Gemm(*type, m, n, k), latency * kMilli);
   // The times are those of a framework's linear operator, which computes new scales each time.
-  out->quantised |= IsQuantized(*type);
+  out->quantized |= IsQuantized(*type);
   return OkStatus();
 }
 

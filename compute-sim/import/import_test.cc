@@ -5,6 +5,8 @@
 namespace drydock {
 namespace {
 
+using Clocks = KernelParameters::Clocks;
+
 TEST_F(ImportTest, AiconfiguratorGivesGemmsAndAttention) {
   const std::string gemm =
       Write("gemm_perf.txt",
@@ -15,8 +17,8 @@ TEST_F(ImportTest, AiconfiguratorGivesGemmsAndAttention) {
   const ImportedTimes times = *ReadAiconfigurator(gemm, {});
   EXPECT_EQ(Rows(times), "gemm 8x16x32 bf16 1500000\ngemm 8x16x32 fp8 250000\n");
   EXPECT_EQ(times.left_out.at("gemm in int4_wo"), 1);
-  const ProfileHeader header = {"g", "a", "b", "c", true};
-  EXPECT_TRUE(ParseProfile(ProfileText(times, header), "p.csv")->quantised);
+  const ProfileHeader header = {"g", "a", "b", "c", Clocks::kBurst};
+  EXPECT_TRUE(ParseProfile(ProfileText(times, header), "p.csv")->quantized);
   const std::string attention =
       Write("context_attention_perf.txt",
             "framework,batch_size,isl,num_heads,num_key_value_heads,head_dim,attn_dtype,latency\n"
@@ -119,7 +121,7 @@ TEST_F(ImportTest, RowsThatAProfileCannotHoldAreLeftOut) {
   EXPECT_EQ(times.left_out.at("gemm with an extent out of range"), 2);
   EXPECT_EQ(times.left_out.at("gemm with a time out of range"), 2);
   const Profile profile =
-      *ParseProfile(ProfileText(times, {"h100-sxm-80g", "a", "b", "c", true}), "p.csv");
+      *ParseProfile(ProfileText(times, {"h100-sxm-80g", "a", "b", "c", Clocks::kBurst}), "p.csv");
   EXPECT_EQ(profile.row_count(), 1u);
   EXPECT_EQ(FindRow(profile, Gemm(DataType::kBf16, 8, 16, 64))->time(), Time::Ps(300));
 }
@@ -297,7 +299,8 @@ TEST_F(ImportTest, AttentionWithContradictingHeadsIsLeftOut) {
 TEST_F(ImportTest, EachHeaderValueIsOneLine) {
   ImportedTimes times;
   times.Add(Gemm(DataType::kBf16, 8, 16, 32), 5);
-  const std::string text = ProfileText(times, {"g", "a\n# gpu: other", "b\rc", "d\n", true});
+  const std::string text =
+      ProfileText(times, {"g", "a\n# gpu: other", "b\rc", "d\n", Clocks::kBurst});
   EXPECT_EQ(text.substr(0, text.find("kernel,")),
             "# gpu: g\n# provenance: a # gpu: other\n# method: b c\n# date: d \n# clocks: burst\n");
   EXPECT_EQ(ParseProfile(text, "p.csv")->gpu, "g");
@@ -313,10 +316,11 @@ TEST_F(ImportTest, ProfileHasTheMedianOfEachKernel) {
   times.rows.push_back({UsualMemoryKernel(KernelKind::kGelu, DataType::kFp16, 64, 256), 4.1});
   EXPECT_EQ(CountDisagreeing(times), 1);
   times.rows.resize(times.rows.size() - 2);
-  const std::string text = ProfileText(times, {"h100-sxm-80g", "a test", "none", "never", false});
+  const std::string text =
+      ProfileText(times, {"h100-sxm-80g", "a test", "none", "never", Clocks::kSustained});
   const Profile profile = *ParseProfile(text, "p.csv");
   EXPECT_EQ(profile.row_count(), 2u);
-  EXPECT_FALSE(profile.burst);
+  EXPECT_EQ(profile.clocks, Clocks::kSustained);
   EXPECT_EQ(FindRow(profile, Gemm(DataType::kBf16, 8, 16, 32))->time(), Time::Us(6));
 }
 

@@ -63,7 +63,7 @@ std::vector<KernelInfo> MakeInfos() {
       Row(K::kFill, "fill"),
       Row(K::kCopy, "copy"),
       Row(K::kCast, "cast"),
-      Row(K::kQuantise, "quantise"),
+      Row(K::kQuantize, "quantise"),
       Row(K::kAccumulate, "accumulate"),
       Row(K::kScale, "scale"),
       Row(K::kSquareSum, "square-sum"),

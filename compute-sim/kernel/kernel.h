@@ -51,7 +51,7 @@ enum class KernelKind : uint8_t {
   kFill,
   kCopy,
   kCast,
-  kQuantise,    // 16 bit to fp8, and its transpose
+  kQuantize,    // 16 bit to fp8, and its transpose
   kAccumulate,  // 16 bit gradient added into fp32
   kScale,
   kSquareSum,

@@ -96,7 +96,7 @@ void ReadErrors(YamlReader* parent, FitErrors* errors, Diagnostics* diagnostics)
   reader.Finish();
 }
 
-void ReadQuantise(const YamlNode& node, QuantiseStage* stage, Diagnostics* diagnostics) {
+void ReadQuantize(const YamlNode& node, QuantizeStage* stage, Diagnostics* diagnostics) {
   YamlReader reader(node, "quantise", diagnostics);
   reader.Read("launch", &stage->launch);
   reader.Read("bytes", &stage->bytes);
@@ -126,7 +126,7 @@ void ReadGemmSet(const YamlNode& node, GemmParameters* set, Diagnostics* diagnos
   reader.ReadOptional("promotion", &set->promotion);
   reader.ReadOptional("power_exponent", &set->power_exponent);
   if (const YamlNode* stage = reader.Take("quantise", false)) {
-    ReadQuantise(*stage, &set->quantise, diagnostics);
+    ReadQuantize(*stage, &set->quantize, diagnostics);
   }
   ReadErrors(&reader, &set->error, diagnostics);
   RequirePositive(&reader, "tensor_rate", set->tensor_rate.flops_per_second());
@@ -272,7 +272,7 @@ void ReadMemory(const YamlNode& node, MemoryParameters* memory, Diagnostics* dia
   reader.Read("fused_norm", &memory->fused_norm);
   RequirePositive(&reader, "fused_norm", memory->fused_norm);
   if (const YamlNode* stage = reader.Take("quantise", false)) {
-    ReadQuantise(*stage, &memory->quantise, diagnostics);
+    ReadQuantize(*stage, &memory->quantize, diagnostics);
   }
   ReadErrors(&reader, &memory->error, diagnostics);
   reader.Finish();
@@ -295,6 +295,11 @@ void ReadScaling(const YamlNode& node, ScalingErrors* errors, Diagnostics* diagn
 }
 
 }  // namespace
+
+const std::vector<std::string>& KernelParameters::ClocksNames() {
+  static const std::vector<std::string> names = {"sustained", "burst"};
+  return names;
+}
 
 const GemmParameters* KernelParameters::GemmFor(DataType type) const {
   for (const GemmParameters& set : gemm) {
@@ -355,7 +360,7 @@ Result<KernelParameters> ReadKernelParameters(const std::string& file_text,
   Diagnostics diagnostics;
   YamlReader reader(*section, "kernels", &diagnostics);
   int clocks = 0;
-  reader.ReadChoice("clocks", {"sustained", "burst"}, &clocks, /*required=*/true);
+  reader.ReadChoice("clocks", KernelParameters::ClocksNames(), &clocks, /*required=*/true);
   out.clocks = static_cast<KernelParameters::Clocks>(clocks);
   reader.Read("launch_gap", &out.launch_gap);
   if (const YamlNode* node = reader.Take("gemm", true)) ReadGemm(*node, &out, &diagnostics);

@@ -25,8 +25,8 @@ struct FitErrors {
   double small = 0;  // of the others
 };
 
-// The quantisation of a GEMM's activations by a framework that computes their scale anew.
-struct QuantiseStage {
+// The quantization of a GEMM's activations by a framework that computes their scale anew.
+struct QuantizeStage {
   Time launch;
   double bytes = 0;  // an activation
 };
@@ -49,7 +49,7 @@ struct GemmParameters {
   double promotion = 0;  // extra time of the main loop of GEMMs that promote sums to fp32
   // The sustained rate grows with this power of the power limit; 0: it does not depend on it.
   double power_exponent = 0;
-  QuantiseStage quantise;  // all 0: that of MemoryParameters
+  QuantizeStage quantize;  // all 0: that of MemoryParameters
   FitErrors error;
 };
 
@@ -93,7 +93,7 @@ struct MemoryParameters {
   ShareCurve layer_norm;
   ShareCurve softmax;
   double fused_norm = 1;
-  QuantiseStage quantise;  // to fp8; all 0: not known
+  QuantizeStage quantize;  // to fp8; all 0: not known
   FitErrors error;
 };
 
@@ -108,6 +108,7 @@ struct KernelParameters {
   // kSustained: a run of hours, in which every kernel runs at the clocks of the power limit.
   // kBurst: a benchmark of a few launches, in which only long kernels reach the power limit.
   enum class Clocks : uint8_t { kSustained, kBurst };
+  static const std::vector<std::string>& ClocksNames();  // in enum order
   Clocks clocks = Clocks::kSustained;
   Time launch_gap;  // between two kernels of a stream, beyond their own launch
   std::vector<Tile> tiles;

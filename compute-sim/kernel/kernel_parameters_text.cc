@@ -28,7 +28,7 @@ std::string ErrorText(const FitErrors& e, const std::string& indent) {
   return fmt::format("{}error: {{large: {:.3f}, small: {:.3f}}}\n", indent, e.large, e.small);
 }
 
-std::string QuantiseText(const QuantiseStage& stage, const std::string& indent) {
+std::string QuantizeText(const QuantizeStage& stage, const std::string& indent) {
   if (stage.bytes == 0) return "";
   return fmt::format("{}quantise: {{launch: {}, bytes: {:.4g}}}\n", indent, Us(stage.launch),
                      stage.bytes);
@@ -48,7 +48,7 @@ std::string GemmText(const GemmParameters& s) {
          (s.promotion > 0 ? fmt::format("        promotion: {:.4g}\n", s.promotion) : "") +
          (s.power_exponent > 0 ? fmt::format("        power_exponent: {:.4g}\n", s.power_exponent)
                                : "") +
-         QuantiseText(s.quantise, "        ") + ErrorText(s.error, "        ");
+         QuantizeText(s.quantize, "        ") + ErrorText(s.error, "        ");
 }
 
 std::string PassText(const AttentionPass& p) {
@@ -92,7 +92,7 @@ std::string MemoryText(const MemoryParameters& m) {
              "    layer_norm: {}\n    softmax: {}\n    fused_norm: {:.4g}\n",
              Us(m.launch), Tera(m.hbm), Tera(m.l2), m.l2_share, CurveText(m.layer_norm),
              CurveText(m.softmax), m.fused_norm) +
-         QuantiseText(m.quantise, "    ") + ErrorText(m.error, "    ");
+         QuantizeText(m.quantize, "    ") + ErrorText(m.error, "    ");
 }
 
 // "a\nb" as two lines of comments.
@@ -115,7 +115,7 @@ std::string KernelsText(const KernelParameters& p, const std::string& remark) {
   std::string text = fmt::format(
       "kernels:\n{}  clocks: {}\n  launch_gap: {}\n  gemm:\n    tiles: [{}]\n    splits: [{}]\n"
       "    tile_k: {}\n    sets:\n",
-      Commented(remark), p.clocks == KernelParameters::Clocks::kSustained ? "sustained" : "burst",
+      Commented(remark), KernelParameters::ClocksNames()[static_cast<size_t>(p.clocks)],
       Us(p.launch_gap), Join(tiles), Join(splits), p.tile_k);
   for (const GemmParameters& set : p.gemm) text += GemmText(set);
   text += fmt::format("  attention:\n    default: {}\n", p.attention[p.default_attention].name);

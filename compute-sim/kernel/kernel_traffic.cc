@@ -49,7 +49,7 @@ std::optional<double> UsualBytesPerElement(KernelKind kind, DataType type) {
       return e;
     case K::kCast:  // between fp32 and the type
       return 4 + e;
-    case K::kQuantise:  // reads 16 bits, writes fp8 and its transpose
+    case K::kQuantize:  // reads 16 bits, writes fp8 and its transpose
       return 4;
     case K::kAccumulate:  // reads the gradient, reads and writes fp32
       return 8 + e;

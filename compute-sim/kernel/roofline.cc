@@ -54,7 +54,7 @@ GemmWork WorkOf(const Kernel& kernel, const GpuShape& gpu, const GemmParameters&
 
 struct GemmCost {
   double us = 0;
-  Bound bound = Bound::kTensorCores;
+  KernelBound bound = KernelBound::kTensorCores;
 };
 
 // HBM time if `rows` x `columns` tiles cover the result. SMs work on a near-square patch of tiles,
@@ -90,7 +90,7 @@ GemmCost CostOf(const GemmWork& w, const Tile& tile, int64_t split, const GpuSha
   const double compute = slowdown * waves * (std::max(math, feed) + set.tile_start.us() + store);
   const double memory = MemoryUs(w, rows, columns, sms, set);
   GemmCost cost{SmoothMax(compute, memory, set.overlap),
-                compute >= memory ? Bound::kTensorCores : Bound::kMemory};
+                compute >= memory ? KernelBound::kTensorCores : KernelBound::kMemory};
   // The parts are written and read back in fp32.
   if (split > 1) cost.us += set.split_sync.us() + 8 * s * w.batch * w.m * w.n / l2 * kMicro;
   return cost;
@@ -140,9 +140,8 @@ ScoreCount CountScores(const AttentionShape& s, double block) {
 
 }  // namespace
 
-std::string BoundName(const Prediction& prediction) {
-  if (prediction.fixed_us > prediction.us / 2) return "launch";
-  return prediction.bound == Bound::kTensorCores ? "tensor cores" : "memory";
+KernelBound BoundOf(const Prediction& prediction) {
+  return prediction.fixed_us > prediction.us / 2 ? KernelBound::kLaunch : prediction.bound;
 }
 
 Prediction PredictGemm(const Kernel& kernel, const GpuShape& gpu,
@@ -199,8 +198,8 @@ Prediction PredictAttention(const Kernel& kernel, const GpuShape& gpu, const Ban
   const double overlapped = pass.overlapped_passes * traffic;
   const double us = pass.launch.us() + SmoothMax(math, overlapped, library.memory_overlap) +
                     pass.serial_passes * traffic;
-  return {us, pass.launch.us(), math >= overlapped ? Bound::kTensorCores : Bound::kMemory,
-          library.name};
+  return {us, pass.launch.us(),
+          math >= overlapped ? KernelBound::kTensorCores : KernelBound::kMemory, library.name};
 }
 
 Prediction PredictChunkProduct(const Kernel& kernel, const GemmParameters& set,
@@ -210,7 +209,7 @@ Prediction PredictChunkProduct(const Kernel& kernel, const GemmParameters& set,
   const double traffic = kernel.bytes / (memory.hbm.bytes_per_second() * shares.memory) * kMicro;
   const double fixed = memory.launch.us();
   return {fixed + std::max(arithmetic, traffic), fixed,
-          arithmetic >= traffic ? Bound::kTensorCores : Bound::kMemory,
+          arithmetic >= traffic ? KernelBound::kTensorCores : KernelBound::kMemory,
           fmt::format("assumed: {:.0f} % of the tensor rate, {:.0f} % of the bandwidth",
                       shares.tensor * 100, shares.memory * 100)};
 }
@@ -223,7 +222,7 @@ Prediction PredictMemoryKernel(const Kernel& kernel, const GpuShape& gpu,
       (1 - outside) / memory.l2.bytes_per_second() + outside / memory.hbm.bytes_per_second();
   const double share = Share(kernel, memory);
   const double fixed = memory.launch.us() * kernel.launches;
-  return {fixed + kernel.bytes * per_byte / share * kMicro, fixed, Bound::kMemory,
+  return {fixed + kernel.bytes * per_byte / share * kMicro, fixed, KernelBound::kMemory,
           fmt::format("{:.0f} % of plain bandwidth", share * 100)};
 }
 

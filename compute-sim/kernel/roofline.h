@@ -8,21 +8,20 @@
 
 #include "compute-sim/kernel/kernel.h"
 #include "compute-sim/kernel/kernel_parameters.h"
+#include "core/model/kernel_times.h"
 
 namespace drydock {
-
-enum class Bound : uint8_t { kTensorCores, kMemory };
 
 // A model's prediction for a kernel.
 struct Prediction {
   double us = 0;        // microseconds in all
   double fixed_us = 0;  // the part that depends neither on arithmetic nor on traffic
-  Bound bound = Bound::kTensorCores;
-  std::string detail;  // "tile 256x128, split 1"
+  KernelBound bound = KernelBound::kTensorCores;  // of the rest: tensor cores or memory
+  std::string detail;                             // "tile 256x128, split 1"
 };
 
-// "launch" if the fixed part is more than half, else the bound of the rest.
-std::string BoundName(const Prediction& prediction);
+// Launch if the fixed part is more than half, else the bound of the rest.
+KernelBound BoundOf(const Prediction& prediction);
 
 // The figures of a GPU that the formulas need in addition to its parameters.
 struct GpuShape {

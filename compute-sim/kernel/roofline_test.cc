@@ -198,12 +198,12 @@ TEST(Roofline, MemoryTrafficGoesThroughL2OrHbm) {
   const Kernel large = MemoryKernel(KernelKind::kAdd, DataType::kFp16, 1 << 16, 1 << 13, 6);
   const Prediction hbm = *PredictCalibrated(data, large);
   EXPECT_NEAR(large.bytes / (hbm.us - hbm.fixed_us) * 1e-6, 1.70, 1e-9);
-  EXPECT_EQ(BoundName(hbm), "memory");
+  EXPECT_EQ(BoundOf(hbm), KernelBound::kMemory);
   // 12.6 MB stay in L2: launch 1.33 us + bytes / 3.9 TB/s.
   const Kernel small = MemoryKernel(KernelKind::kAdd, DataType::kFp16, 1024, 2048, 6);
   EXPECT_NEAR(PredictCalibrated(data, small)->us, 1.33 + small.bytes / 3.9e6, 1e-9);
   const Kernel tiny = MemoryKernel(KernelKind::kAdd, DataType::kFp16, 1, 128, 6);
-  EXPECT_EQ(BoundName(*PredictCalibrated(data, tiny)), "launch");
+  EXPECT_EQ(BoundOf(*PredictCalibrated(data, tiny)), KernelBound::kLaunch);
 }
 
 TEST(Roofline, LayerNormOfLongRowsIsSlowerThanFusedNorm) {
@@ -265,11 +265,11 @@ TEST(ChunkProducts, AreARoofline) {
                                shares);
   };
   const Prediction deep = predict({.batch = 1024, .m = 512, .n = 128, .k = 4096, .sharing = 64});
-  EXPECT_EQ(deep.bound, Bound::kTensorCores);
+  EXPECT_EQ(deep.bound, KernelBound::kTensorCores);
   EXPECT_NEAR(deep.us - deep.fixed_us,
               2e6 * 1024 * 512 * 128 * 4096 / (set.tensor_rate.flops_per_second() * 0.25), 0.01);
   const Prediction flat = predict({.batch = 4096, .m = 64, .n = 64, .k = 16, .result_bytes = 4});
-  EXPECT_EQ(flat.bound, Bound::kMemory);
+  EXPECT_EQ(flat.bound, KernelBound::kMemory);
   EXPECT_NEAR(flat.us - flat.fixed_us,
               4096e6 * (2 * 2 * 64 * 16 + 4 * 64 * 64) /
                   (data.parameters.memory.hbm.bytes_per_second() * 0.5),

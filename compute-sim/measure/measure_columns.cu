@@ -111,7 +111,7 @@ struct Bytes8 {
 
 // Converts to fp8, with and without transposing; one block for each tile of 64 x 64.
 template <class T>
-__global__ void __launch_bounds__(256) Quantise(const RowStreams s) {
+__global__ void __launch_bounds__(256) Quantize(const RowStreams s) {
   __shared__ uint8_t tile[kTile][kTile + 4];
   const int64_t row0 = int64_t{blockIdx.y} * kTile, column0 = int64_t{blockIdx.x} * kTile;
   const int packs = kTile / kPack;
@@ -137,8 +137,8 @@ __global__ void __launch_bounds__(256) Quantise(const RowStreams s) {
 }
 
 template <class T>
-void LaunchQuantise(const RowStreams& s) {
-  Quantise<T>
+void LaunchQuantize(const RowStreams& s) {
+  Quantize<T>
       <<<dim3(static_cast<unsigned>(s.columns / kTile), static_cast<unsigned>(s.rows / kTile)),
          256>>>(s);
 }
@@ -154,7 +154,7 @@ const std::vector<RowKind>& Kinds() {
       {K::kEmbedding, 4000, {2}, 2, false, LaunchGather<T>},
       {K::kPermute, 0, {2}, 2, false, LaunchGather<T>},
       {K::kUnpermute, 0, {2}, 2, false, LaunchGatherSum<T>},
-      {K::kQuantise, 4000, {2}, 1, false, LaunchQuantise<T>},
+      {K::kQuantize, 4000, {2}, 1, false, LaunchQuantize<T>},
   };
   return kinds;
 }

@@ -11,7 +11,7 @@
 
 namespace drydock {
 
-// `clocks`: the highest that the GPU states; remarks between the rows hold the actual clocks.
+// `clocks`: the highest clocks that the GPU states. Remarks between the rows hold the actual ones.
 struct MeasuredOn {
   std::string gpu, device, driver, libraries, clocks, date;
 };

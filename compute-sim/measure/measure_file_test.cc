@@ -42,7 +42,7 @@ TEST_F(MeasureFileTest, MeasuredKernelsAreNotMeasuredAgain) {
   text += MeasuredRemark("SM clock 1755 MHz, 640 W") + MeasuredRow(all.kernels[1], 12.5) +
           MeasuredRow(MemoryKernel(KernelKind::kSoftmax, DataType::kBf16, 64, 8, 6), 0.0003);
   const BegunFile file = *Begun(text, "h200-sxm-141g");
-  EXPECT_TRUE(file.profile.burst);
+  EXPECT_EQ(file.profile.clocks, KernelParameters::Clocks::kBurst);
   EXPECT_NE(file.profile.source.find("SM clock at most 1980 MHz"), std::string::npos);
   const MeasurePlan plan = *PlanMeasurements(grid_, ShippedAssumptions(), &file.profile);
   EXPECT_EQ(plan.known, 1);

@@ -74,7 +74,7 @@ bool FitsRows(const Kernel& kernel) {
     case K::kSoftmax:
     case K::kSoftmaxBackward:
       return columns % 8 == 0 && columns <= kLongestRow;
-    case K::kQuantise:
+    case K::kQuantize:
       return rows % 64 == 0 && columns % 64 == 0;
     case K::kNormParameters:
     case K::kBiasGradient:
@@ -148,7 +148,7 @@ void AddMemoryBound(DataType type, int64_t rows, int64_t width, std::vector<Subm
   const submodule::FlatBuffer buffer{rows * width};
   for (const SubmoduleWork& work :
        {SubmoduleWork(submodule::Add{.rows = rows, .n = width}),
-        SubmoduleWork(submodule::Quantise{.rows = rows, .n = width, .fused = true}),
+        SubmoduleWork(submodule::Quantize{.rows = rows, .n = width, .fused = true}),
         SubmoduleWork(submodule::Optimizer{buffer}),
         SubmoduleWork(submodule::GradientScale{buffer}),
         SubmoduleWork(submodule::GradientNorm{buffer}), SubmoduleWork(submodule::Cast{buffer})}) {

@@ -89,8 +89,8 @@ TEST(MeasurePlan, ExtentsThatKernelsDoNotAcceptAreLeftOut) {
   EXPECT_TRUE(of(KernelKind::kCausalSoftmax, 64, 32, 3));
   EXPECT_FALSE(of(KernelKind::kCausalSoftmax, 48, 32, 3));
   EXPECT_FALSE(of(KernelKind::kCausalSoftmax, 64, 32, 3.5));
-  EXPECT_TRUE(of(KernelKind::kQuantise, 64, 128, 4));
-  EXPECT_FALSE(of(KernelKind::kQuantise, 96, 128, 4));
+  EXPECT_TRUE(of(KernelKind::kQuantize, 64, 128, 4));
+  EXPECT_FALSE(of(KernelKind::kQuantize, 96, 128, 4));
   EXPECT_TRUE(of(KernelKind::kUnpermute, 64, 128, 2.25));
   EXPECT_FALSE(of(KernelKind::kUnpermute, 60, 128, 2.25));
   EXPECT_FALSE(of(KernelKind::kUnpermute, 64, 128, 4.25));

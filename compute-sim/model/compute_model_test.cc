@@ -49,11 +49,11 @@ TEST_F(ComputeModelTest, ComputeBoundTimeIsDividedByTheFlopsRatio) {
   const GpuData target = Scaled(a100_, 2.5, 2.5);
   const Kernel kernel = Gemm(DataType::kFp16, 8192, 8192, 8192);
   const Prediction there = *PredictCalibrated(a100_, kernel);
-  ASSERT_EQ(there.bound, Bound::kTensorCores);
+  ASSERT_EQ(there.bound, KernelBound::kTensorCores);
   const KernelTime time = Ask({&target, &a100_}, kAll, kernel);
   EXPECT_EQ(time.source, TimeSource::kScaled);
   EXPECT_EQ(time.detail, "a100-sxm-80g, FLOPS x2.500, bandwidth x2.500");
-  EXPECT_EQ(time.bound, "tensor cores");
+  EXPECT_EQ(time.bound, KernelBound::kTensorCores);
   EXPECT_NEAR(time.time.us(), there.fixed_us + (there.us - there.fixed_us) / 2.5, 0.01);
   // Both files state which share of the dense rate the best GEMM reaches.
   EXPECT_EQ(time.expected_error, a100_.parameters.scaling.gemm_with_share);
@@ -84,7 +84,7 @@ TEST_F(ComputeModelTest, LaunchCostIsNotScaled) {
   const GpuData target = Scaled(a100_, 1000, 1000);
   const Kernel kernel = MemoryKernel(KernelKind::kAdd, DataType::kFp16, 1, 64, 6);
   const KernelTime time = Ask({&target, &a100_}, kAll, kernel);
-  EXPECT_EQ(time.bound, "launch");
+  EXPECT_EQ(time.bound, KernelBound::kLaunch);
   EXPECT_NEAR(time.time.us(), 1.33, 1e-3);
 }
 
@@ -172,7 +172,7 @@ TEST_F(ComputeModelTest, BetweenRowsTimeIsInterpolatedInLogarithms) {
   EXPECT_NEAR(time.time.us(), 20, 1e-6);
   EXPECT_EQ(time.detail, "between p.csv:6 and 7, x2.00 off");
   EXPECT_NEAR(time.row_distance, 2, 1e-9);
-  EXPECT_EQ(time.bound, "measured");
+  EXPECT_EQ(time.bound, KernelBound::kMeasured);
 }
 
 // With a calibrated model, the rows' deviation from the model is interpolated: between rows 10 %

@@ -29,16 +29,16 @@ std::optional<Prediction> PredictAt(Clocks clocks, const GpuData& gpu, const Ker
 }
 
 // The time of the quantization in a row with `contains: quantise`.
-double QuantiseUs(const GpuData& gpu, const Kernel& kernel) {
+double QuantizeUs(const GpuData& gpu, const Kernel& kernel) {
   const MemoryParameters& memory = gpu.parameters.memory;
   if (kernel.kind != KernelKind::kGemm || !IsQuantized(kernel.type)) return 0;
   const GemmParameters* set = gpu.parameters.GemmFor(kernel.type);
-  const bool own = set != nullptr && set->quantise.bytes > 0;
-  const QuantiseStage& quantise = own ? set->quantise : memory.quantise;
-  const Kernel stage = MemoryKernel(KernelKind::kQuantise, kernel.type, kernel.dims[0],
-                                    kernel.dims[2], quantise.bytes);
+  const bool own = set != nullptr && set->quantize.bytes > 0;
+  const QuantizeStage& quantize = own ? set->quantize : memory.quantize;
+  const Kernel stage = MemoryKernel(KernelKind::kQuantize, kernel.type, kernel.dims[0],
+                                    kernel.dims[2], quantize.bytes);
   const Prediction moved = PredictMemoryKernel(stage, gpu.shape(), memory);
-  return moved.us - moved.fixed_us + quantise.launch.us();
+  return moved.us - moved.fixed_us + quantize.launch.us();
 }
 
 }  // namespace
@@ -53,15 +53,16 @@ std::optional<Prediction> PredictCalibrated(const GpuData& gpu, const Kernel& ke
 
 std::optional<Prediction> PredictAsProfiled(const GpuData& gpu, const Profile& profile,
                                             const Kernel& kernel) {
-  const Clocks clocks = profile.burst ? Clocks::kBurst : gpu.parameters.clocks;
+  const Clocks clocks = profile.clocks == Clocks::kBurst ? Clocks::kBurst : gpu.parameters.clocks;
   std::optional<Prediction> prediction = PredictAt(clocks, gpu, kernel);
-  if (prediction.has_value() && profile.quantised) prediction->us += QuantiseUs(gpu, kernel);
+  if (prediction.has_value() && profile.quantized) prediction->us += QuantizeUs(gpu, kernel);
   return prediction;
 }
 
 double RowUs(const GpuData& gpu, const Profile& profile, const RowRef& row, const Kernel& kernel) {
   const std::optional<Prediction> here = PredictCalibrated(gpu, kernel);
-  if (!(profile.burst || profile.quantised) || !here.has_value()) return row.time().us();
+  const bool as_in_a_run = profile.clocks == Clocks::kSustained && !profile.quantized;
+  if (as_in_a_run || !here.has_value()) return row.time().us();
   return row.time().us() * here->us / PredictAsProfiled(gpu, profile, kernel)->us;
 }
 

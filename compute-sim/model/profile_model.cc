@@ -53,7 +53,7 @@ class ProfileModel : public ComputeModel {
     KernelTime time;
     time.time = measured;
     const std::optional<Prediction> prediction = PredictCalibrated(gpu_, kernel);
-    time.bound = prediction.has_value() ? BoundName(*prediction) : "measured";
+    time.bound = prediction.has_value() ? BoundOf(*prediction) : KernelBound::kMeasured;
     time.detail = detail;
     time.row_distance = distance;
     return time;

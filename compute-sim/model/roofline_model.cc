@@ -27,7 +27,7 @@ class RooflineModel : public ComputeModel {
     if (!prediction.has_value()) return std::nullopt;
     KernelTime time;
     time.time = TimeOfUs(prediction->us);
-    time.bound = BoundName(*prediction);
+    time.bound = BoundOf(*prediction);
     time.detail = prediction->detail;
     time.expected_error = ExpectedError(*gpu_, kernel);
     return time;

@@ -37,7 +37,7 @@ class ScaledModel : public ComputeModel {
     const Prediction reference = *PredictCalibrated(*from_, *source_kernel);
     KernelTime time;
     time.time = TimeOfUs(target->us * MeasuredUs(*source_kernel, reference) / reference.us);
-    time.bound = BoundName(*target);
+    time.bound = BoundOf(*target);
     time.detail = Detail(kernel, *source_kernel);
     time.expected_error = ExpectedError(kernel, *source_kernel);
     return time;

@@ -33,7 +33,7 @@ Status CheckAttentionLibrary(const GpuData& gpu) {
 // Lengthens the time of a kernel that is bound by the clock to the time on the slowest of `count`
 // GPUs.
 void SlowToSlowest(double slowest, int count, KernelTime* time) {
-  if (slowest == 1 || time->bound != "tensor cores") return;
+  if (slowest == 1 || time->bound != KernelBound::kTensorCores) return;
   time->time = Time::Ps(std::llround(static_cast<double>(time->time.ps()) * slowest));
   time->detail += fmt::format(", slowest of {} x{:.3f}", count, slowest);
 }
@@ -45,7 +45,7 @@ void AddLaunchGaps(const GpuData& source, int launches, SubmoduleTime* time) {
   entry.name = "launch gaps";
   entry.shape = fmt::format("{} kernel{}", launches, launches == 1 ? "" : "s");
   entry.time = gap * launches;
-  entry.bound = "launch";
+  entry.bound = KernelBound::kLaunch;
   entry.gap = true;
   entry.source = TimeSource::kModel;
   entry.detail = fmt::format("launch_gap {} of {}", ToString(gap), source.spec.name);
@@ -293,7 +293,7 @@ std::string Explain(const Workload& workload, const KernelTimes& times) {
                          PassNames()[static_cast<size_t>(submodule.pass)]);
       for (const KernelTime& kernel : gpu.submodules[i].kernels) {
         out += fmt::format("{:>12}    {:<24} {:<32} {:<12} {:<8} {}{}\n", ToString(kernel.time),
-                           kernel.name, kernel.shape, kernel.bound,
+                           kernel.name, kernel.shape, ToString(kernel.bound),
                            TimeSourceNames()[static_cast<size_t>(kernel.source)], kernel.detail,
                            kernel.expected_error == 0
                                ? ""

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compute-sim/kernel/kernel.h"
+#include "compute-sim/kernel/kernel_parameters.h"
 #include "core/base/result.h"
 #include "core/base/units.h"
 
@@ -33,10 +34,10 @@ struct ProfileTable {
 
 struct Profile {
   std::string file_name;
-  std::string gpu;         // the GPU type the rows were measured on
-  std::string source;      // where the rows come from, as the header says
-  bool burst = false;      // measured in short bursts, not under the load of a long run
-  bool quantised = false;  // an fp8 GEMM's row contains the quantization of its activations
+  std::string gpu;     // the GPU type the rows were measured on
+  std::string source;  // where the rows come from, as the header says
+  KernelParameters::Clocks clocks = KernelParameters::Clocks::kSustained;  // of the measurement
+  bool quantized = false;  // an fp8 GEMM's row contains the quantization of its activations
   double max_gap = 4;      // no interpolation between rows further apart than this factor
   double weight = 1;       // share of the rows' deviation from the model that is applied
   int64_t repeated = 0;    // rows that repeat another row

@@ -71,22 +71,26 @@ class Parser {
     if (!header_.emplace(key, value).second) {
       return Fail(column, fmt::format("'{}' is given twice", key));
     }
-    if (key == "clocks") {
-      profile_.burst = value == "burst";
-      if (!profile_.burst && value != "sustained") {
-        Fail(static_cast<int>(line_.rfind(value)) + 1,
-             fmt::format("clocks are 'burst' or 'sustained', not '{}'", value));
-      }
-    }
+    if (key == "clocks") ReadClocks(value);
     if (key == "contains") {
-      profile_.quantised = value == "quantise";
-      if (!profile_.quantised) {
+      profile_.quantized = value == "quantise";
+      if (!profile_.quantized) {
         Fail(static_cast<int>(line_.rfind(value)) + 1,
              fmt::format("rows of fp8 GEMMs can contain 'quantise', not '{}'", value));
       }
     }
     if (key == "max-gap") ReadNumber(value, 1, 1e9, &profile_.max_gap);
     if (key == "weight") ReadNumber(value, 0, 1, &profile_.weight);
+  }
+
+  void ReadClocks(const std::string& value) {
+    const std::vector<std::string>& names = KernelParameters::ClocksNames();
+    const auto found = std::find(names.begin(), names.end(), value);
+    if (found == names.end()) {
+      return Fail(static_cast<int>(line_.rfind(value)) + 1,
+                  fmt::format("clocks are 'burst' or 'sustained', not '{}'", value));
+    }
+    profile_.clocks = static_cast<KernelParameters::Clocks>(found - names.begin());
   }
 
   void ReadNumber(const std::string& value, double low, double high, double* out) {

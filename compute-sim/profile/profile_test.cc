@@ -145,9 +145,10 @@ TEST(Profile, ReportsAllMistakesWithTheirLocations) {
   ASSERT_FALSE(result.ok());
   const auto& all = result.error().diagnostics();
   ASSERT_EQ(all.size(), 5u);
-  EXPECT_EQ(all[0].message,
-            "unknown data type 'fp17'; did you mean 'fp16'?; valid are fp32, tf32, fp16, bf16, "
-            "fp8, int8, int32, int64, fp64, fp8-e5m2, uint8, uint32, uint64, fp8-block, mxfp8, nvfp4");
+  EXPECT_EQ(
+      all[0].message,
+      "unknown data type 'fp17'; did you mean 'fp16'?; valid are fp32, tf32, fp16, bf16, "
+      "fp8, int8, int32, int64, fp64, fp8-e5m2, uint8, uint32, uint64, fp8-block, mxfp8, nvfp4");
   EXPECT_EQ(all[0].location.column, 6);
   EXPECT_EQ(all[1].ToString(),
             "p.csv:7:13: error: expected a whole number above 0 for 'n', found 'two'\n"
@@ -297,7 +298,7 @@ TEST(Profile, ShippedProfilesAreValid) {
     ASSERT_TRUE(p.ok()) << p.error().ToString();
     EXPECT_EQ(p->gpu, gpu);
     EXPECT_GE(p->row_count(), 40u);
-    EXPECT_TRUE(p->burst);
+    EXPECT_EQ(p->clocks, KernelParameters::Clocks::kBurst);
   }
 }
 

@@ -22,7 +22,7 @@ void ListKernels(const submodule::Router& s, KernelList* list) {
 namespace {
 
 // Operators of Megatron-LM's router (moe_utils.py, topk_routing_with_score_function and
-// switch_load_balancing_loss_func) beside those that are listed one by one: conversions, the second
+// switch_load_balancing_loss_func) that are not listed one by one: conversions, the second
 // kernel of a top-k, the map of picks; for the loss, a second softmax, top-k and map, sums, and the
 // tracker of losses. Of the dispatchers: the tokens of each expert, here and elsewhere, and the
 // sizes of messages (token_dispatcher.py, preprocess).
@@ -97,11 +97,11 @@ void ListKernels(const submodule::GroupedLinear& s, KernelList* list) {
   const bool quantized = IsQuantized(type);
   const size_t before = list->kernels.size();
   if (list->forward()) {
-    if (quantized) list->Quantise(s.rows, s.k, s.search_input);
+    if (quantized) list->Quantize(s.rows, s.k, s.search_input);
     list->Add(GroupedGemm(K::kGroupedGemm, type, s.experts, each, s.n, s.k));
   }
   if (list->activation_gradient()) {
-    if (quantized) list->Quantise(s.rows, s.n, s.search_gradient);
+    if (quantized) list->Quantize(s.rows, s.n, s.search_gradient);
     list->Add(OfBackward(GroupedGemm(K::kGroupedGemm, type, s.experts, each, s.k, s.n)));
   }
   if (list->weight_gradient()) {

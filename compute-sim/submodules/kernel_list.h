@@ -34,7 +34,7 @@ struct KernelList {
   }
   // Quantizes 16 bits to the type of the GEMMs. `searched`: finds the largest value first.
   // `transpose`: along both dimensions, for the GEMMs of both gradients.
-  void Quantise(int64_t rows, int64_t columns, bool searched, bool transpose = true);
+  void Quantize(int64_t rows, int64_t columns, bool searched, bool transpose = true);
   // Turns an operand that other kernels quantized along its rows alone, for the weight's gradient.
   // Both directions of MXFP8 arrive; only their scales are brought into the order of the GEMM.
   void Turn(int64_t rows, int64_t columns);
@@ -95,7 +95,7 @@ void ListKernels(const submodule::GradientNorm& s, KernelList* list);
 void ListKernels(const submodule::ZeroCount& s, KernelList* list);
 void ListKernels(const submodule::Cast& s, KernelList* list);
 void ListKernels(const submodule::Add& s, KernelList* list);
-void ListKernels(const submodule::Quantise& s, KernelList* list);
+void ListKernels(const submodule::Quantize& s, KernelList* list);
 // expert_kernels.cc
 void ListKernels(const submodule::Router& s, KernelList* list);
 void ListKernels(const submodule::TopK& s, KernelList* list);

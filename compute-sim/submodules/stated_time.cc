@@ -28,7 +28,7 @@ Result<KernelTime> Roofline(const Submodule& s, const GpuSpec& gpu) {
   time.name = s.name;
   time.shape = fmt::format("{:.4g} FLOP {}, {}", s.flops, ToString(s.type), ToString(s.bytes));
   time.time = Time::FromSeconds(seconds);
-  time.bound = by_compute ? "compute" : "memory";
+  time.bound = by_compute ? KernelBound::kCompute : KernelBound::kMemory;
   time.source = TimeSource::kGiven;
   time.detail = by_compute ? fmt::format("100 % of {}", ToString(FlopRate(rate)))
                            : fmt::format("100 % of {}", ToString(gpu.memory_bandwidth));
@@ -41,8 +41,8 @@ Result<SubmoduleTime> StatedTime(const Submodule& submodule, const GpuSpec& gpu)
   CHECK(submodule.has_stated_time());
   SubmoduleTime time;
   if (const auto* fixed = submodule.As<submodule::FixedDuration>()) {
-    time.kernels.push_back({submodule.name, "", fixed->duration, "given", TimeSource::kGiven,
-                            "stated by the workload"});
+    time.kernels.push_back({submodule.name, "", fixed->duration, KernelBound::kGiven,
+                            TimeSource::kGiven, "stated by the workload"});
   } else {
     ASSIGN_OR_RETURN(const KernelTime kernel, Roofline(submodule, gpu));
     time.kernels.push_back(kernel);

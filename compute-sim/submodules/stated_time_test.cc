@@ -44,7 +44,8 @@ TEST(StatedTime, FlopsAndBytesTakeTheRooflineTime) {
   EXPECT_EQ(StatedTime(Counted(1e9, 1'000'000), Gpu())->total, Time::Us(10));
   EXPECT_EQ(StatedTime(Counted(1e9, 50'000'000), Gpu())->total, Time::Us(50));
   EXPECT_EQ(StatedTime(Counted(0, 0), Gpu())->total, Time());
-  EXPECT_EQ(StatedTime(Counted(0, 8, DataType::kFp64), Gpu())->kernels[0].bound, "memory");
+  EXPECT_EQ(StatedTime(Counted(0, 8, DataType::kFp64), Gpu())->kernels[0].bound,
+            KernelBound::kMemory);
 }
 
 TEST(StatedTime, RefusesAnUnknownRateAndAnHour) {

@@ -14,7 +14,7 @@ namespace {
 bool HasBackward(const Submodule& s) {
   return !(s.Is<submodule::Optimizer>() || s.Is<submodule::GradientScale>() ||
            s.Is<submodule::GradientNorm>() || s.Is<submodule::Cast>() || s.Is<submodule::Add>() ||
-           s.Is<submodule::Quantise>());
+           s.Is<submodule::Quantize>());
 }
 
 class FieldReader {

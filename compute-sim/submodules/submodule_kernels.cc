@@ -12,13 +12,13 @@ void ListKernels(const submodule::Linear& s, List* list) {
   const DataType type = list->gemm_type;
   const bool quantized = IsQuantized(type);
   if (list->forward()) {
-    if (quantized && !s.fp8_input) list->Quantise(s.rows, s.k, s.search_input);
+    if (quantized && !s.fp8_input) list->Quantize(s.rows, s.k, s.search_input);
     list->Add(Gemm(type, s.rows, s.n, s.k));
     // A fused GEMM adds the bias itself.
     if (s.bias && !s.fused) list->Memory(K::kBiasAdd, s.rows, s.n);
   }
   if (list->activation_gradient()) {
-    if (quantized && !s.fp8_gradient) list->Quantise(s.rows, s.n, s.search_gradient);
+    if (quantized && !s.fp8_gradient) list->Quantize(s.rows, s.n, s.search_gradient);
     list->Add(OfBackward(Gemm(type, s.rows, s.k, s.n)));
   }
   if (list->weight_gradient()) {
@@ -272,15 +272,15 @@ void ListKernels(const submodule::Add& s, List* list) {
 }
 
 // Without the scale of earlier steps, the first kernel finds the largest value.
-void ListKernels(const submodule::Quantise& s, List* list) {
-  list->Quantise(s.rows, s.n, /*searched=*/!s.fused, /*transpose=*/!s.without_transpose);
+void ListKernels(const submodule::Quantize& s, List* list) {
+  list->Quantize(s.rows, s.n, /*searched=*/!s.fused, /*transpose=*/!s.without_transpose);
 }
 
-void KernelList::Quantise(int64_t rows, int64_t columns, bool searched, bool transpose) {
+void KernelList::Quantize(int64_t rows, int64_t columns, bool searched, bool transpose) {
   constexpr double kRead = 2;  // 16 bits
   if (searched) Memory(K::kRowReduce, rows, columns, kRead);
   const double written = OperandBytes(IsQuantized(gemm_type) ? gemm_type : DataType::kFp8);
-  Memory(K::kQuantise, rows, columns, kRead + (transpose ? 2 : 1) * written);
+  Memory(K::kQuantize, rows, columns, kRead + (transpose ? 2 : 1) * written);
 }
 
 void KernelList::Turn(int64_t rows, int64_t columns) {

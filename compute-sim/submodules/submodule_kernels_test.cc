@@ -183,7 +183,7 @@ TEST(SubmoduleKernels, ADeltaNetCorrectsChunksAndPassesTheirStates) {
             "submodule 'delta-rule' (delta-rule) has 3 heads, which 2 kv_heads do not divide");
 }
 
-// Operands that arrive in fp8 are not quantised again, but transposed for the gradient of the
+// Operands that arrive in fp8 are not quantized again, but transposed for the gradient of the
 // weight.
 TEST(SubmoduleKernels, OperandsInFp8) {
   const std::string words = "kind: linear, type: fp8, rows: 16, n: 32, k: 64";

@@ -7,7 +7,7 @@ namespace drydock {
 
 inline constexpr const char* kAttentionByTransformerEngine = "transformer-engine";
 // Transformer Engine's, restricted to one family of kernels; a GPU without measured kernels of the
-// family has those that Transformer Engine picks.
+// family has the kernels that Transformer Engine picks.
 inline constexpr const char* kAttentionByFlash = "flash";
 inline constexpr const char* kAttentionByCudnn = "cudnn";
 inline constexpr const char* kAttentionByPytorch = "pytorch";  // scaled_dot_product_attention

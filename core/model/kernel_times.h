@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/units.h"
@@ -20,11 +21,25 @@ enum class TimeSource : uint8_t {
 inline constexpr int kTimeSourceCount = 4;
 const std::vector<std::string>& TimeSourceNames();  // "profile", "model", "scaled", "given"
 
+// What decides the time of a kernel.
+enum class KernelBound : uint8_t {
+  kUnknown,
+  kTensorCores,
+  kMemory,
+  kLaunch,
+  kCompute,   // of an imported kernel: the FLOPs that it states
+  kMeasured,  // not known, because no model answers for the measured kernel
+  kGiven,     // not known, because the workload states the time
+};
+inline constexpr int kKernelBoundCount = 7;
+const std::vector<std::string>& KernelBoundNames();  // kUnknown: an empty name
+std::string_view ToString(KernelBound bound);
+
 struct KernelTime {
   std::string name;   // "gemm"
   std::string shape;  // "8192x2304x6144 fp16"
   Time time;
-  std::string bound;  // "tensor cores", "memory", "launch"
+  KernelBound bound = KernelBound::kUnknown;
   TimeSource source = TimeSource::kModel;
   std::string detail;  // which row, parameter set or law
   // The distance to the nearest measured row of the kernel and type, as the largest ratio of two

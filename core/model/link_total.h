@@ -13,7 +13,7 @@ struct LinkTotal {
   std::string from, to;             // "host 3/nic0", "leaf0"
   Bandwidth rate;                   // without faults
   Bytes sent;                       // headers and acknowledgements included
-  Bytes most_queued;                // maximum backlog; 0 at a NIC
+  Bytes max_queued;                 // maximum backlog; 0 at a NIC
   int64_t marked = 0, dropped = 0;  // frames for this link
   int64_t repeated = 0;             // packets that the sending NIC retransmitted
   Time paused;                      // while the receiver paused any of its classes

@@ -3,6 +3,7 @@
 #include "core/model/flow_plan.h"
 #include "core/model/gpu.h"
 #include "core/model/kernel_times.h"
+#include "core/model/topology.h"
 #include "core/model/workload.h"
 
 namespace drydock {
@@ -144,6 +145,59 @@ const Names& ProtocolNames() {
 const Names& TimeSourceNames() {
   static const Names names = {"profile", "model", "scaled", "given"};
   return names;
+}
+
+const Names& KernelBoundNames() {
+  static const Names names = {"",        "tensor cores", "memory", "launch",
+                              "compute", "measured",     "given"};
+  return names;
+}
+
+std::string_view ToString(KernelBound bound) {
+  return KernelBoundNames()[static_cast<size_t>(bound)];
+}
+
+const Names& RoutingNames() {
+  static const Names names = {"ecmp", "flowlet", "adaptive", "spray"};
+  return names;
+}
+
+std::string_view ToString(Routing routing) { return RoutingNames()[static_cast<size_t>(routing)]; }
+
+const Names& TransportKindNames() {
+  static const Names names = {"roce-v2", "infiniband"};
+  return names;
+}
+
+std::string_view ToString(TransportKind kind) {
+  return TransportKindNames()[static_cast<size_t>(kind)];
+}
+
+const Names& CongestionControlNames() {
+  static const Names names = {"none", "dcqcn", "hpcc", "timely", "swift", "dctcp"};
+  return names;
+}
+
+std::string_view ToString(CongestionControl control) {
+  return CongestionControlNames()[static_cast<size_t>(control)];
+}
+
+const Names& FlowControlNames() {
+  static const Names names = {"ideal", "pfc", "none", "trim"};
+  return names;
+}
+
+std::string_view ToString(FlowControl control) {
+  return FlowControlNames()[static_cast<size_t>(control)];
+}
+
+const Names& RetransmissionNames() {
+  static const Names names = {"go-back-n", "selective-repeat"};
+  return names;
+}
+
+std::string_view ToString(Retransmission retransmission) {
+  return RetransmissionNames()[static_cast<size_t>(retransmission)];
 }
 
 }  // namespace drydock

@@ -5,6 +5,7 @@
 #include "core/model/flow_plan.h"
 #include "core/model/gpu.h"
 #include "core/model/kernel_times.h"
+#include "core/model/topology.h"
 #include "core/model/workload.h"
 
 namespace drydock {
@@ -20,7 +21,13 @@ TEST(NamesTest, EachEnumeratorHasItsOwnName) {
       {&PhaseNames(), static_cast<size_t>(Phase::kOther) + 1},
       {&AlgorithmNames(), static_cast<size_t>(Algorithm::kHybridEp) + 1},
       {&ProtocolNames(), static_cast<size_t>(Protocol::kSimple) + 1},
-      {&TimeSourceNames(), kTimeSourceCount}};
+      {&TimeSourceNames(), kTimeSourceCount},
+      {&KernelBoundNames(), kKernelBoundCount},
+      {&RoutingNames(), static_cast<size_t>(Routing::kSpray) + 1},
+      {&TransportKindNames(), static_cast<size_t>(TransportKind::kInfiniBand) + 1},
+      {&CongestionControlNames(), static_cast<size_t>(CongestionControl::kDctcp) + 1},
+      {&FlowControlNames(), static_cast<size_t>(FlowControl::kTrim) + 1},
+      {&RetransmissionNames(), static_cast<size_t>(Retransmission::kSelectiveRepeat) + 1}};
   for (const auto& [names, count] : lists) {
     EXPECT_EQ(names->size(), count) << names->front();
     EXPECT_EQ(std::set<std::string>(names->begin(), names->end()).size(), count) << names->front();
@@ -39,6 +46,13 @@ TEST(NamesTest, NamesAreInEnumOrder) {
   EXPECT_EQ(AlgorithmNames()[static_cast<size_t>(Algorithm::kNvlsTree)], "nvls-tree");
   EXPECT_EQ(ProtocolNames()[static_cast<size_t>(Protocol::kLl128)], "LL128");
   EXPECT_EQ(TimeSourceNames()[static_cast<size_t>(TimeSource::kScaled)], "scaled");
+  EXPECT_EQ(ToString(KernelBound::kUnknown), "");
+  EXPECT_EQ(ToString(KernelBound::kCompute), "compute");
+  EXPECT_EQ(ToString(Routing::kAdaptive), "adaptive");
+  EXPECT_EQ(ToString(TransportKind::kInfiniBand), "infiniband");
+  EXPECT_EQ(ToString(CongestionControl::kTimely), "timely");
+  EXPECT_EQ(ToString(FlowControl::kNone), "none");
+  EXPECT_EQ(ToString(Retransmission::kSelectiveRepeat), "selective-repeat");
 }
 
 TEST(DataTypeTest, SizesOfElements) {

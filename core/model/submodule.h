@@ -239,7 +239,7 @@ struct Router {
 struct TopK {
   static constexpr std::string_view kName = "top-k";
   int64_t rows = 0, n = 0, top_k = 0;
-  bool fused = false;     // by a kernel of its own, not by PyTorch's operators
+  bool fused = false;     // by one special kernel, not by PyTorch's operators
   bool aux_loss = false;  // and the load-balancing loss
 
   static void Fields(auto& s, auto&& visit) {
@@ -298,7 +298,7 @@ struct GroupedLinear {
 };
 
 // rows x n to the type, and its transpose. Of a 16-bit type: to fp8.
-struct Quantise {
+struct Quantize {
   static constexpr std::string_view kName = "quantise";
   int64_t rows = 0, n = 0;
   bool fused = false;  // uses the scale of earlier steps, without a search for the largest value
@@ -384,7 +384,7 @@ using SubmoduleWork = std::variant<
     submodule::Activation, submodule::Rotary, submodule::Embedding, submodule::CrossEntropy,
     submodule::Optimizer, submodule::GradientScale, submodule::GradientNorm, submodule::Cast,
     submodule::Add, submodule::Router, submodule::TopK, submodule::Permute, submodule::Unpermute,
-    submodule::GroupedLinear, submodule::Quantise, submodule::FixedDuration,
+    submodule::GroupedLinear, submodule::Quantize, submodule::FixedDuration,
     submodule::FlopsAndBytes, submodule::ZeroCount, submodule::StateSpace, submodule::DeltaRule>;
 inline constexpr size_t kSubmoduleKindCount = std::variant_size_v<SubmoduleWork>;
 

@@ -34,8 +34,12 @@ struct TimeAccount {
   Time idle;                      // after the rank's last op, or none of the above
 };
 
+// The name of the network that simulates the transport of the cluster file. Runs over other
+// networks have no congestion control.
+inline constexpr char kPacketNetwork[] = "packet";
+
 struct Timeline {
-  std::string network;  // "packet"
+  std::string network;  // kPacketNetwork, "fluid", ...
   Time iteration;
   // When the run was stopped. Ops that had not ended end at this time, ops that had not started
   // take no time. Zero: the run is complete.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -122,28 +123,59 @@ struct Sharp {
   bool operator==(const Sharp&) const = default;
 };
 
+// How a switch chooses among equally short routes.
+enum class Routing : uint8_t {
+  kEcmp,      // per queue pair
+  kFlowlet,   // per queue pair, again after a pause
+  kAdaptive,  // the emptiest port, per packet
+  kSpray,     // per packet
+};
+const std::vector<std::string>& RoutingNames();
+std::string_view ToString(Routing routing);
+
 struct Fabric {
-  std::string kind;
+  std::string kind;  // the generator that made it; empty: the cluster file has no fabric
   std::vector<FabricSwitch> switches;
   std::vector<FabricLink> links;
   std::optional<Sharp> sharp;
-  // How a switch chooses among equally short routes: "ecmp" (per queue pair), "flowlet" (again
-  // after a pause), "adaptive" (the emptiest port, per packet), "spray" (per packet).
-  std::string routing = "ecmp";
+  Routing routing = Routing::kEcmp;
   bool operator==(const Fabric&) const = default;
 };
 
+enum class TransportKind : uint8_t { kRoceV2, kInfiniBand };
+const std::vector<std::string>& TransportKindNames();
+std::string_view ToString(TransportKind kind);
+
+// The rule by which a sender chooses its rate or window; transport_attribute_table.h says what each
+// one does.
+enum class CongestionControl : uint8_t { kNone, kDcqcn, kHpcc, kTimely, kSwift, kDctcp };
+const std::vector<std::string>& CongestionControlNames();
+std::string_view ToString(CongestionControl control);
+
+// What a switch does when its buffer is full.
+enum class FlowControl : uint8_t {
+  kIdeal,  // keeps all packets, and counts
+  kPfc,    // pauses the sender
+  kNone,   // drops
+  kTrim,   // drops the payload, forwards the header
+};
+const std::vector<std::string>& FlowControlNames();
+std::string_view ToString(FlowControl control);
+
+// How a queue pair repairs losses.
+enum class Retransmission : uint8_t { kGoBackN, kSelectiveRepeat };
+const std::vector<std::string>& RetransmissionNames();
+std::string_view ToString(Retransmission retransmission);
+
 struct Transport {
-  std::string kind = "roce-v2";
+  TransportKind kind = TransportKind::kRoceV2;
   Bytes mtu{4096};   // payload of a full packet
   Bytes header{82};  // Ethernet, IP, UDP, BTH, FCS and gap around each packet
   Bytes ack{84};     // an acknowledgement on the wire, gap included
   int packets_per_ack = 16;
-  std::string congestion_control = "none";
-  // What a switch does when its buffer is full: "ideal" (keeps all packets, and counts), "pfc"
-  // (pauses the sender), "none" (drops), "trim" (drops the payload, forwards the header).
-  std::string flow_control = "ideal";
-  std::string retransmission = "go-back-n";  // or "selective-repeat"; when frames are dropped
+  CongestionControl congestion_control = CongestionControl::kNone;
+  FlowControl flow_control = FlowControl::kIdeal;
+  Retransmission retransmission = Retransmission::kGoBackN;  // has an effect if frames can be lost
   // Parameters of the packet network by name, "Dcqcn::Gain", as text; sorted by name.
   std::vector<std::pair<std::string, std::string>> attributes;
   bool operator==(const Transport&) const = default;

@@ -1,4 +1,4 @@
-// Checks a user's NCCL settings against those that NCCL's own sources look up.
+// Checks a user's NCCL settings against the settings that NCCL's sources look up.
 #ifndef DRYDOCK_CORE_NCCL_NCCL_SETTINGS_H_
 #define DRYDOCK_CORE_NCCL_NCCL_SETTINGS_H_
 

@@ -13,6 +13,7 @@
 #include "core/model/calls/call_workload.h"
 #include "core/model/calls/plan_works.h"
 #include "core/model/calls/rank_list.h"
+#include "core/model/timeline.h"
 #include "core/schema/artefacts/artefacts.h"
 #include "exec-engine/command/choices.h"
 #include "exec-engine/command/network_pick.h"
@@ -155,7 +156,7 @@ Result<NetworkRule> ParseNetworkRule(const std::string& text) {
   NetworkRule rule;
   if (text.starts_with(kAuto)) {
     ASSIGN_OR_RETURN(rule.limit, ParseCallSize(text.substr(kAuto.size())));
-    ASSIGN_OR_RETURN(rule.below, FindNetwork("packet"));
+    ASSIGN_OR_RETURN(rule.below, FindNetwork(kPacketNetwork));
     ASSIGN_OR_RETURN(rule.from, FindNetwork("analytical"));
     return rule;
   }

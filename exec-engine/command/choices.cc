@@ -10,7 +10,6 @@
 #include "core/base/spelling.h"
 #include "exec-engine/command/network_pick.h"
 #include "exec-engine/command/network_table.h"
-#include "exec-engine/networks/fluid/fluid_settings.h"
 #include "ns3-backend/packet_network.h"
 
 namespace drydock {
@@ -49,23 +48,23 @@ std::string NetworksText() {
 }
 
 std::vector<std::string> UnusedSettings(const NetworkModel& network, const Topology& topology) {
-  if (network.name == "packet") return {};
-  const bool fluid = network.name == "fluid";
-  const std::vector<std::string>& known = FluidAttributes();
+  if (network.sends_packets) return {};
+  const std::vector<std::string> read =
+      network.attributes == nullptr ? std::vector<std::string>() : network.attributes();
   const Transport& set = topology.transport;
   const Transport usual;
   std::vector<std::string> unused;
-  const auto add = [&unused](const char* key, const std::string& value, const std::string& other) {
-    if (value != other) unused.push_back(fmt::format("{} {}", key, value));
+  const auto add = [&unused](const char* key, auto value, auto other) {
+    if (value != other) unused.push_back(fmt::format("{} {}", key, ToString(value)));
   };
   add("transport.congestion_control", set.congestion_control, usual.congestion_control);
   add("transport.flow_control", set.flow_control, usual.flow_control);
   add("transport.retransmission", set.retransmission, usual.retransmission);
   for (const auto& [name, value] : set.attributes) {
-    if (fluid && std::count(known.begin(), known.end(), name) > 0) continue;
+    if (std::count(read.begin(), read.end(), name) > 0) continue;
     unused.push_back(fmt::format("transport.attributes.{} {}", name, value));
   }
-  if (fluid) return unused;  // it has the paths and the queue pairs of the packet network
+  if (network.routes_queue_pairs) return unused;
   for (const auto& [name, value] : topology.nccl_settings) {
     if (name == "NCCL_IB_QPS_PER_CONNECTION" || name == "NCCL_IB_SPLIT_DATA_ON_QPS") {
       unused.push_back(fmt::format("nccl.settings.{} {}", name, value));

@@ -48,10 +48,10 @@ TEST(ChoicesTest, AFoldNeedsANetworkThatFolds) {
 TEST(ChoicesTest, OnlyThePacketNetworkHasQueues) {
   Topology topology = testing::SmallCluster(2, 2);
   EXPECT_TRUE(Unused("analytical", topology).empty());
-  topology.transport.congestion_control = "dcqcn";
-  topology.transport.flow_control = "pfc";
+  topology.transport.congestion_control = CongestionControl::kDcqcn;
+  topology.transport.flow_control = FlowControl::kPfc;
   topology.transport.attributes = {{"Dcqcn::Gain", "0.1"}};
-  topology.fabric.routing = "spray";
+  topology.fabric.routing = Routing::kSpray;
   EXPECT_EQ(
       Unused("analytical", topology),
       (std::vector<std::string>{"transport.congestion_control dcqcn", "transport.flow_control pfc",

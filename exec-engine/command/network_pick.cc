@@ -9,6 +9,7 @@
 
 #include "core/model/calls/slices.h"
 #include "core/model/calls/step_cursor.h"
+#include "core/model/timeline.h"
 
 namespace drydock {
 namespace {
@@ -79,14 +80,14 @@ NetworkPick PickNetwork(const Workload& workload, const FlowPlan& plan, int proc
   const std::vector<Fault>& faults = workload.topology.faults;
   NetworkPick pick;
   pick.packets = EstimatePackets(workload, plan);
-  pick.network = pick.packets > kMaxPackets ? "fluid" : "packet";
+  pick.network = pick.packets > kMaxPackets ? "fluid" : kPacketNetwork;
   pick.why = fmt::format("{} packets foreseen, {} {}", pick.packets,
                          pick.packets > kMaxPackets ? "more than" : "at most", kMaxPackets);
   if (std::any_of(faults.begin(), faults.end(), flips)) {
-    pick.network = "packet";
+    pick.network = kPacketNetwork;
     pick.why = "faults flip bits, which lose packets";
   } else if (processes > 1) {
-    pick.network = "packet";
+    pick.network = kPacketNetwork;
     pick.why = "the other networks run in one process";
   }
   return pick;

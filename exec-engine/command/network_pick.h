@@ -19,7 +19,7 @@ inline constexpr int64_t kMaxPackets = 20'000'000;
 int64_t EstimatePackets(const Workload& workload, const FlowPlan& plan);
 
 struct NetworkPick {
-  std::string network;  // "packet" or "fluid"
+  std::string network;  // kPacketNetwork or "fluid"
   int64_t packets = 0;  // EstimatePackets
   std::string why;      // "3400000 packets foreseen, at most 20000000"
 };

@@ -1,26 +1,32 @@
 #include "exec-engine/command/network_table.h"
 
+#include "core/model/timeline.h"
 #include "exec-engine/networks/analytical_network.h"
 #include "exec-engine/networks/fluid/fluid_network.h"
+#include "exec-engine/networks/fluid/fluid_settings.h"
 #include "ns3-backend/packet_network.h"
 
 namespace drydock {
 
 const std::vector<NetworkChoice>& NetworkChoices() {
+  static const NetworkModel analytical = {.name = "analytical",
+                                          .make = MakeAnalyticalNetwork,
+                                          .make_folded = MakeFoldedAnalyticalNetwork,
+                                          .folds_exactly = true};
+  static const NetworkModel fluid = {.name = "fluid",
+                                     .make = MakeFluidNetwork,
+                                     .make_folded = MakeFoldedFluidNetwork,
+                                     .merges_loops = true,
+                                     .routes_queue_pairs = true,
+                                     .attributes = FluidAttributes};
+  static const NetworkModel packet = {.name = kPacketNetwork,
+                                      .make = MakePacketNetwork,
+                                      .sends_packets = true,
+                                      .routes_queue_pairs = true};
   static const std::vector<NetworkChoice> choices = {
-      {{.name = "analytical",
-        .make = MakeAnalyticalNetwork,
-        .make_folded = MakeFoldedAnalyticalNetwork,
-        .folds_exactly = true},
-       "messages queue at NICs only: no congestion in the fabric; takes seconds"},
-      {{.name = "fluid",
-        .make = MakeFluidNetwork,
-        .make_folded = MakeFoldedFluidNetwork,
-        .merges_loops = true},
-       "max-min fair flows over the packets' paths: congestion without queues"},
-      {{.name = "packet", .make = MakePacketNetwork},
-       "every packet in every switch, simulated by ns-3"},
-  };
+      {analytical, "messages queue at NICs only: no congestion in the fabric; takes seconds"},
+      {fluid, "max-min fair flows over the packets' paths: congestion without queues"},
+      {packet, "every packet in every switch, simulated by ns-3"}};
   return choices;
 }
 

@@ -46,6 +46,10 @@ ClassIndex IndexProgram(const Program& program, size_t streams) {
   return index;
 }
 
+bool UsesTensorCores(KernelBound bound) {
+  return bound == KernelBound::kTensorCores || bound == KernelBound::kCompute;
+}
+
 // Kernels with other bounds count toward neither share.
 BlockTime TimeOf(const ComputeBlock& block, const GpuKernelTimes& gpu) {
   BlockTime out;
@@ -54,8 +58,8 @@ BlockTime TimeOf(const ComputeBlock& block, const GpuKernelTimes& gpu) {
     const SubmoduleTime& times = gpu.submodules[submodule];
     out.total += times.total;
     for (const KernelTime& kernel : times.kernels) {
-      if (kernel.bound == "tensor cores" || kernel.bound == "compute") tensor += kernel.time;
-      if (kernel.bound == "memory") memory += kernel.time;
+      if (UsesTensorCores(kernel.bound)) tensor += kernel.time;
+      if (kernel.bound == KernelBound::kMemory) memory += kernel.time;
     }
   }
   if (out.total <= Time()) return out;

@@ -25,8 +25,8 @@ struct HostPlan {
   LocalPlan plan;
   bool plays_alone = false;          // the call may be played alone (lone_calls.h)
   bool serves_every_member = false;  // ReplicaFolding::ServesEveryMember
-  // Of calls that may be played alone: the times that all hosts know, and those that this host has
-  // looked up, by offsets of arrival.
+  // Of calls that may be played alone: the times that all hosts know, and the times that this host
+  // has looked up, by offsets of arrival.
   KnownTimes::OfPlan* known = nullptr;
   std::unordered_map<KnownTimes::Offsets, const KnownTimes::Times*, RangeHash> times;
 };

@@ -41,8 +41,8 @@ class HostReplay final : public HostActor, public RepeatingHost, private Communi
     ReplicaFolding* folding = nullptr;
     FoldedPort* folded_port = nullptr;
   };
-  // All arguments outlive this. Writes the timelines of its own ranks, which are sized for their
-  // ops.
+  // All arguments outlive this. Writes the timelines of the host's ranks, which are sized for
+  // their ops.
   HostReplay(HostId host, const ReplayIndex& index, const PortMap& ports, HostPort* port,
              const Settings& settings, std::vector<RankTimeline>* timelines,
              Progress::Host* progress);

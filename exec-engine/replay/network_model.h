@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/base/result.h"
 #include "core/model/topology.h"
@@ -26,6 +27,13 @@ struct NetworkModel {
   // The network carries a message as a stream of bytes, so that the replay may merge the iterations
   // of loops in plans (merged_loops.h).
   bool merges_loops = false;
+  // What the network reads of a cluster file in addition to rates and latencies. All transport
+  // settings, because it sends packets through the queues of switches; it can capture frames.
+  bool sends_packets = false;
+  // `fabric.routing` and the queue pairs of NCCL's settings.
+  bool routes_queue_pairs = false;
+  // Names in `transport.attributes`. Null: all if it sends packets, else none.
+  const std::vector<std::string>& (*attributes)() = nullptr;
 };
 
 }  // namespace drydock

@@ -261,7 +261,7 @@ class Run {
       ended += hosts_[i]->ops_ended() * replicas_[i];
     }
     const CommunicationCounters sum = GatherCounters(own, processes_);
-    // Of a run that was stopped, all ops; of a run that lacks periods, those that it had.
+    // Of a run that was stopped, all ops; of a run that skips periods, the ops that it replayed.
     out.emplace_back("ops", steady_ != nullptr ? ended : index_.op_count());
     out.emplace_back("communication ops", sum.calls);
     out.emplace_back("calls looked up", sum.looked_up);

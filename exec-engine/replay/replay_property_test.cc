@@ -250,7 +250,7 @@ TEST(ReplayPropertyTest, AccountsAddUpToTheIterationOnEveryRank) {
       for (const Time exposed : account.exposed) EXPECT_GE(exposed, Time());
     }
   }
-  EXPECT_GT(late, 200) << "of 320 ranks with launches, those that waited for their host";
+  EXPECT_GT(late, 200) << "ranks that waited for their host, of 320 with launches";
 }
 
 // Calls that slow down compute, GPUs that are slow for some time, jitter, several iterations,
@@ -265,7 +265,7 @@ TEST(ReplayPropertyTest, SharedGpusStragglersAndJitterGiveTheSameTimes) {
     for (SubmoduleTime& times : b.times.gpus[0].submodules) {
       KernelTime& kernel = times.kernels.emplace_back();
       kernel.time = times.total;
-      kernel.bound = (tensor = !tensor) ? "tensor cores" : "memory";
+      kernel.bound = (tensor = !tensor) ? KernelBound::kTensorCores : KernelBound::kMemory;
     }
     ReplayOptions options;
     options.sharing = {{1, 1, "a test"}};

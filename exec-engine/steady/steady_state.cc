@@ -202,8 +202,8 @@ bool SteadyState::Lengthen(const Workload& whole, const std::vector<int>& ranks,
   return true;
 }
 
-// An op that has not ended at the last cut ends as many periods later. Those that ended between the
-// cuts end again in each period.
+// An op that has not ended at the last cut ends as many periods later. An op that ended between the
+// cuts ends again in each period.
 bool SteadyState::LengthenRank(size_t whole, size_t number, int rank, RankTimeline* times) const {
   const std::vector<Op>& ops = index_.class_of(rank).program->ops;
   const uint32_t period = PeriodsOf(rank).ops;

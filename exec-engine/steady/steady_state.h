@@ -58,8 +58,8 @@ class NamesInPeriods final : public RelativeNames {
 
 class SteadyState final : public InstantObserver {
  public:
-  // All arguments outlive this. `hosts` are those that are replayed, `counters` returns the totals
-  // so far.
+  // All arguments outlive this. `hosts` are the replayed hosts, `counters` returns the totals so
+  // far.
   SteadyState(const ReplayIndex& index, WorkloadPeriods periods,
               std::vector<const RepeatingHost*> hosts, const ObservableNetwork& network,
               std::function<ReplayCounters()> counters);

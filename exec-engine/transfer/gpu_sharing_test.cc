@@ -105,7 +105,7 @@ TEST(GpuSharingTest, LateLaunchesDoNotSlowDown) {
 
 // Two ranks, each with 1 ms of compute with this bound in parallel with an all-reduce of 1 MiB over
 // two channels.
-WorkloadBuilder Beside(const std::string& bound) {
+WorkloadBuilder Beside(KernelBound bound) {
   WorkloadBuilder b(SmallCluster(1, 2));
   b.workload.topology.gpus[0].sms = 10;
   const int compute = b.Stream("compute"), tp = b.Stream("tp");
@@ -129,7 +129,7 @@ Result<Timeline> ReplayWith(const WorkloadBuilder& b, double channel_sms, double
 }
 
 TEST(GpuSharingTest, ACallSlowsMatrixProductsWhileItRuns) {
-  const WorkloadBuilder b = Beside("tensor cores");
+  const WorkloadBuilder b = Beside(KernelBound::kTensorCores);
   const Result<Timeline> alone = ReplayWith(b, 0, 0), beside = ReplayWith(b, 1, 0);
   ASSERT_TRUE(alone.ok() && beside.ok());
   const RankTimeline& rank = beside->ranks[0];
@@ -144,7 +144,7 @@ TEST(GpuSharingTest, ACallSlowsMatrixProductsWhileItRuns) {
 // Each of two channels runs, at 10 GB/s, three steps of a chunk: send; receive, add and send;
 // receive. Two steps read the input, two write results, two find their data in NCCL's buffer.
 TEST(GpuSharingTest, ACallSlowsMemoryBoundWorkWhileItRuns) {
-  WorkloadBuilder b = Beside("memory");
+  WorkloadBuilder b = Beside(KernelBound::kMemory);
   GpuSpec& gpu = b.workload.topology.gpus[0];
   gpu.memory_bandwidth = Bandwidth::FromBytesPerSecond(200e9);
   for (const double staged : {0.0, 1.0}) {

@@ -86,8 +86,9 @@ class Loads {
     return busy.seconds();
   }
 
-  // The bytes in this GPU's memory that pass through NCCL's buffers: those that a peer stores, or
-  // that lie there until the peer loads them. A direct store arrives in the user's own buffer.
+  // The bytes in this GPU's memory that pass through NCCL's buffers: bytes that a peer stores, and
+  // bytes that lie there until the peer loads them. A direct store arrives in the user's own
+  // buffer.
   double StagedBytes(const LocalConnection& c, bool sends, int64_t wire) const {
     if (c.link == LinkKind::kShared) return 0;  // in the host's memory
     const bool network = c.remote_host >= 0;

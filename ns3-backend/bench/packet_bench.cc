@@ -34,13 +34,13 @@ const char* const kMechanismNames[] = {"none",   "pfc",     "dcqcn",    "selecti
 Topology With(Mechanism mechanism, Topology topology) {
   const auto has = [mechanism](Mechanism one) { return mechanism == one || mechanism == kAll; };
   if (has(kPfc)) {
-    topology.transport.flow_control = "pfc";
+    topology.transport.flow_control = FlowControl::kPfc;
     for (FabricSwitch& each : topology.fabric.switches) each.buffer = Bytes(32'000'000);
   }
-  if (has(kDcqcn)) topology.transport.congestion_control = "dcqcn";
-  if (has(kSelectiveRepeat)) topology.transport.retransmission = "selective-repeat";
-  if (mechanism == kFlowlet) topology.fabric.routing = "flowlet";
-  if (has(kAdaptive)) topology.fabric.routing = "adaptive";
+  if (has(kDcqcn)) topology.transport.congestion_control = CongestionControl::kDcqcn;
+  if (has(kSelectiveRepeat)) topology.transport.retransmission = Retransmission::kSelectiveRepeat;
+  if (mechanism == kFlowlet) topology.fabric.routing = Routing::kFlowlet;
+  if (has(kAdaptive)) topology.fabric.routing = Routing::kAdaptive;
   if (has(kErrors)) {
     Fault fault;
     fault.kind = Fault::Kind::kErrors;

@@ -1,5 +1,6 @@
 #include "ns3-backend/helper/congestion-table.h"
 
+#include "core/base/check.h"
 #include "ns3-backend/model/congestion/dcqcn.h"
 #include "ns3-backend/model/congestion/dctcp.h"
 #include "ns3-backend/model/congestion/hpcc.h"
@@ -8,49 +9,26 @@
 
 namespace ns3::rdma
 {
-namespace
-{
 
-template <typename T>
 Ptr<CongestionControl>
-Make()
+MakeCongestionControl(drydock::CongestionControl control)
 {
-    return CreateObject<T>();
-}
-
-const CongestionControlChoice CHOICES[] = {
-    {"none", nullptr},
-    {"dcqcn", Make<Dcqcn>},
-    {"hpcc", Make<Hpcc>},
-    {"timely", Make<Timely>},
-    {"swift", Make<Swift>},
-    {"dctcp", Make<Dctcp>},
-};
-
-} // namespace
-
-const CongestionControlChoice*
-FindCongestionControl(const std::string& name)
-{
-    for (const CongestionControlChoice& choice : CHOICES)
+    switch (control)
     {
-        if (name == choice.name)
-        {
-            return &choice;
-        }
+    case drydock::CongestionControl::kNone:
+        return nullptr;
+    case drydock::CongestionControl::kDcqcn:
+        return CreateObject<Dcqcn>();
+    case drydock::CongestionControl::kHpcc:
+        return CreateObject<Hpcc>();
+    case drydock::CongestionControl::kTimely:
+        return CreateObject<Timely>();
+    case drydock::CongestionControl::kSwift:
+        return CreateObject<Swift>();
+    case drydock::CongestionControl::kDctcp:
+        return CreateObject<Dctcp>();
     }
-    return nullptr;
-}
-
-std::string
-CongestionControlList()
-{
-    std::string names;
-    for (const CongestionControlChoice& choice : CHOICES)
-    {
-        names += (names.empty() ? "" : ", ") + std::string(choice.name);
-    }
-    return names;
+    CHECK(false);
 }
 
 } // namespace ns3::rdma

@@ -1,25 +1,14 @@
 #ifndef DRYDOCK_NS3_BACKEND_HELPER_CONGESTION_TABLE_H_
 #define DRYDOCK_NS3_BACKEND_HELPER_CONGESTION_TABLE_H_
 
+#include "core/model/topology.h"
 #include "ns3-backend/model/congestion/congestion-control.h"
-
-#include <string>
 
 namespace ns3::rdma
 {
 
-/// How an algorithm of drydock::CongestionControlNames is made.
-struct CongestionControlChoice
-{
-    const char* name;
-    Ptr<CongestionControl> (*make)(); //!< null for `none`
-};
-
-/// Returns the algorithm of that name in a cluster file, or null.
-const CongestionControlChoice* FindCongestionControl(const std::string& name);
-
-/// Returns "none, dcqcn, ...".
-std::string CongestionControlList();
+/// Returns the algorithm with its default attributes, or null for `kNone`.
+Ptr<CongestionControl> MakeCongestionControl(drydock::CongestionControl control);
 
 } // namespace ns3::rdma
 

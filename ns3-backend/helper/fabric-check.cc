@@ -80,20 +80,13 @@ TransportError(const Topology& topology)
 {
     const Transport& transport = topology.transport;
     constexpr int64_t largestFrame = 65535;
-    if (FindCongestionControl(transport.congestion_control) == nullptr)
-    {
-        return fmt::format("the packet network has no congestion control '{}'; valid values are: "
-                           "{}",
-                           transport.congestion_control,
-                           CongestionControlList());
-    }
-    if (topology.fabric.routing != "ecmp" && LosesFrames(topology) &&
-        transport.retransmission != "selective-repeat")
+    if (topology.fabric.routing != drydock::Routing::kEcmp && LosesFrames(topology) &&
+        transport.retransmission != drydock::Retransmission::kSelectiveRepeat)
     {
         return fmt::format("with routing '{}' packets overtake each other; set retransmission to "
                            "'selective-repeat', because 'go-back-n' takes overtaken packets for "
                            "lost ones",
-                           topology.fabric.routing);
+                           ToString(topology.fabric.routing));
     }
     if (transport.mtu.count() < 1 || transport.mtu.count() > largestFrame)
     {
@@ -117,12 +110,11 @@ TransportError(const Topology& topology)
 int64_t
 TelemetryBytes(const Transport& transport)
 {
-    const auto* choice = FindCongestionControl(transport.congestion_control);
-    if (choice->make == nullptr)
+    const Ptr<CongestionControl> control = MakeCongestionControl(transport.congestion_control);
+    if (control == nullptr)
     {
         return 0;
     }
-    const Ptr<CongestionControl> control = choice->make();
     SetTransportAttributes(transport, *control);
     return control->GetNeeds().telemetryBytes;
 }
@@ -140,7 +132,7 @@ TelemetryError(const Topology& topology)
                ? ""
                : fmt::format("congestion control '{}' works over at most {} switches in a row; the "
                              "longest path of this fabric has {}",
-                             topology.transport.congestion_control,
+                             ToString(topology.transport.congestion_control),
                              Telemetry::MAX_HOPS,
                              hops);
 }
@@ -150,7 +142,7 @@ std::string
 BufferError(const Topology& topology)
 {
     const Transport& transport = topology.transport;
-    if (transport.flow_control == "ideal")
+    if (transport.flow_control == drydock::FlowControl::kIdeal)
     {
         return "";
     }
@@ -168,16 +160,16 @@ BufferError(const Topology& topology)
                                                  largest,
                                                  transport.ack.count() + telemetry);
         }
-        const int64_t needed = transport.flow_control == "pfc" ? headroom + largest : largest;
+        const bool pauses = transport.flow_control == drydock::FlowControl::kPfc;
+        const int64_t needed = pauses ? headroom + largest : largest;
         if (described.buffer.count() < needed)
         {
             return fmt::format("switch {}: with flow_control {} its buffer must be at least {} "
                                "bytes ({}), not {}",
                                described.name,
-                               transport.flow_control,
+                               ToString(transport.flow_control),
                                needed,
-                               transport.flow_control == "pfc" ? "the headroom of its ports"
-                                                               : "a packet",
+                               pauses ? "the headroom of its ports" : "a packet",
                                described.buffer.count());
         }
     }
@@ -192,7 +184,8 @@ LosesFrames(const Topology& topology)
     const auto loses = [](const drydock::Fault& fault) {
         return fault.kind != drydock::Fault::Kind::kRate;
     };
-    return topology.transport.flow_control == "none" || topology.transport.flow_control == "trim" ||
+    return topology.transport.flow_control == drydock::FlowControl::kNone ||
+           topology.transport.flow_control == drydock::FlowControl::kTrim ||
            std::any_of(topology.faults.begin(), topology.faults.end(), loses);
 }
 

@@ -57,13 +57,13 @@ FabricHelper::MakeTransport(const drydock::Topology& topology)
                             UintegerValue(static_cast<uint64_t>(described.packets_per_ack)));
     if (LosesFrames(topology))
     {
-        transport->SetAttribute("Retransmission", StringValue(described.retransmission));
+        transport->SetAttribute("Retransmission",
+                                StringValue(std::string(ToString(described.retransmission))));
     }
-    transport->SetAttribute("Reordering", BooleanValue(topology.fabric.routing != "ecmp"));
-    const auto* choice = FindCongestionControl(described.congestion_control);
-    if (choice->make != nullptr)
+    transport->SetAttribute("Reordering",
+                            BooleanValue(topology.fabric.routing != drydock::Routing::kEcmp));
+    if (const auto control = MakeCongestionControl(described.congestion_control))
     {
-        const Ptr<CongestionControl> control = choice->make();
         SetTransportAttributes(described, *control);
         transport->SetAttribute("CongestionControl", PointerValue(control));
     }
@@ -114,8 +114,9 @@ FabricHelper::AddSwitches(const drydock::Topology& topology)
     {
         const auto node = CreateObject<FabricSwitch>();
         node->SetAttribute("Buffer", IntegerValue(described.buffer.count()));
-        node->SetAttribute("Routing", StringValue(topology.fabric.routing));
-        node->SetAttribute("FlowControl", StringValue(topology.transport.flow_control));
+        node->SetAttribute("Routing", StringValue(std::string(ToString(topology.fabric.routing))));
+        node->SetAttribute("FlowControl",
+                           StringValue(std::string(ToString(topology.transport.flow_control))));
         node->SetAttribute("LosslessClasses", UintegerValue(lossless));
         node->SetAttribute("Ecn", BooleanValue(marks != CongestionControl::Needs::NO_MARKS));
         SetTransportAttributes(topology.transport, *node);

@@ -53,8 +53,10 @@ TEST(Attributes, TheTableAndTheModuleHaveTheSameAttributes) {
 }
 
 TEST(Attributes, TheModuleHasEveryAlgorithmOfTheTable) {
-  for (const CongestionControlName& each : CongestionControlNames()) {
-    EXPECT_NE(ns3::rdma::FindCongestionControl(each.name), nullptr) << each.name;
+  for (const CongestionAlgorithm& each : CongestionAlgorithms()) {
+    EXPECT_EQ(ns3::rdma::MakeCongestionControl(each.control) == nullptr,
+              each.control == CongestionControl::kNone)
+        << ToString(each.control);
   }
 }
 
@@ -63,10 +65,10 @@ TEST(Attributes, TheModuleHasEveryAlgorithmOfTheTable) {
 // A congested scenario in which `name` has an effect, and a value other than the default.
 struct Case {
   std::string name, value;
-  std::string control = "none";
+  CongestionControl control = CongestionControl::kNone;
   Settings with = {};
-  std::string flow_control = "pfc";
-  std::string routing = "ecmp";
+  FlowControl flow_control = FlowControl::kPfc;
+  Routing routing = Routing::kEcmp;
   int64_t buffer = 32'000'000;
   bool spine_dies = false;
 };
@@ -76,7 +78,8 @@ Topology TopologyOf(const Case& c) {
   shape.transport.congestion_control = c.control;
   shape.transport.flow_control = c.flow_control;
   shape.transport.packets_per_ack = 1;
-  if (c.routing != "ecmp") shape.transport.retransmission = "selective-repeat";
+  if (c.routing != Routing::kEcmp)
+    shape.transport.retransmission = Retransmission::kSelectiveRepeat;
   Topology topology = RailFabric(9, 1, 3, 2, shape);
   topology.fabric.routing = c.routing;
   for (auto& node : topology.fabric.switches) node.buffer = Bytes(c.buffer);
@@ -123,73 +126,106 @@ std::vector<Case> Cases() {
                          {"RdmaTransport::CnpInterval", "1 us"}};
   const Settings soon = {{"RdmaTransport::AckTimeout", "50 us"}};
   std::vector<Case> cases = {
-      {"Dcqcn::Gain", "0.5", "dcqcn"},
-      {"Dcqcn::AlphaInterval", "5 us", "dcqcn"},
-      {"Dcqcn::DecreaseInterval", "200 us", "dcqcn"},
-      {"Dcqcn::IncreaseInterval", "5 us", "dcqcn"},
-      {"Dcqcn::IncreaseBytes", "50000", "dcqcn"},
-      {"Dcqcn::FastRecoveries", "1", "dcqcn"},
-      {"Dcqcn::AdditiveIncrease", "500 Mbps", "dcqcn", once},
-      {"Dcqcn::HyperIncrease", "5 Gbps", "dcqcn", deep},
-      {"Dcqcn::MinRate", "40 Gbps", "dcqcn"},
-      {"Dctcp::Gain", "0.5", "dctcp"},
-      {"Hpcc::Target", "0.8", "hpcc"},
-      {"Hpcc::MaxStage", "0", "hpcc"},
-      {"Hpcc::AdditiveIncrease", "2000", "hpcc"},
-      {"Hpcc::HeaderBytes", "20", "hpcc"},
-      {"Timely::Weight", "0.1", "timely"},
-      {"Timely::Decrease", "0.3", "timely"},
-      {"Timely::LowRoundTrip", "5 us", "timely"},
-      {"Timely::HighRoundTrip", "100 us", "timely"},
-      {"Timely::MinRoundTrip", "200 us", "timely"},
-      {"Timely::AdditiveIncrease", "1 Gbps", "timely"},
-      {"Timely::HyperactiveAfter", "1", "timely"},
-      {"Timely::MinRate", "40 Gbps", "timely"},
-      {"Swift::BaseTarget", "50 us", "swift"},
-      {"Swift::HopTarget", "10 us", "swift"},
-      {"Swift::FlowRange", "0 us", "swift"},
-      {"Swift::FlowMin", "4", "swift"},
-      {"Swift::FlowMax", "1000", "swift"},
-      {"Swift::AdditiveIncrease", "4", "swift"},
-      {"Swift::Decrease", "0.2", "swift"},
-      {"Swift::MaxDecrease", "0.1", "swift"},
-      {"Swift::MinWindow", "20", "swift"},
-      {"FabricSwitch::EcnMin", "1000", "dctcp"},
-      {"FabricSwitch::EcnMax", "2000000", "dcqcn"},
-      {"FabricSwitch::EcnProbability", "0.9", "dcqcn"},
-      {"FabricSwitch::EcnAtDequeue", "true", "dcqcn", marks},
+      {"Dcqcn::Gain", "0.5", CongestionControl::kDcqcn},
+      {"Dcqcn::AlphaInterval", "5 us", CongestionControl::kDcqcn},
+      {"Dcqcn::DecreaseInterval", "200 us", CongestionControl::kDcqcn},
+      {"Dcqcn::IncreaseInterval", "5 us", CongestionControl::kDcqcn},
+      {"Dcqcn::IncreaseBytes", "50000", CongestionControl::kDcqcn},
+      {"Dcqcn::FastRecoveries", "1", CongestionControl::kDcqcn},
+      {"Dcqcn::AdditiveIncrease", "500 Mbps", CongestionControl::kDcqcn, once},
+      {"Dcqcn::HyperIncrease", "5 Gbps", CongestionControl::kDcqcn, deep},
+      {"Dcqcn::MinRate", "40 Gbps", CongestionControl::kDcqcn},
+      {"Dctcp::Gain", "0.5", CongestionControl::kDctcp},
+      {"Hpcc::Target", "0.8", CongestionControl::kHpcc},
+      {"Hpcc::MaxStage", "0", CongestionControl::kHpcc},
+      {"Hpcc::AdditiveIncrease", "2000", CongestionControl::kHpcc},
+      {"Hpcc::HeaderBytes", "20", CongestionControl::kHpcc},
+      {"Timely::Weight", "0.1", CongestionControl::kTimely},
+      {"Timely::Decrease", "0.3", CongestionControl::kTimely},
+      {"Timely::LowRoundTrip", "5 us", CongestionControl::kTimely},
+      {"Timely::HighRoundTrip", "100 us", CongestionControl::kTimely},
+      {"Timely::MinRoundTrip", "200 us", CongestionControl::kTimely},
+      {"Timely::AdditiveIncrease", "1 Gbps", CongestionControl::kTimely},
+      {"Timely::HyperactiveAfter", "1", CongestionControl::kTimely},
+      {"Timely::MinRate", "40 Gbps", CongestionControl::kTimely},
+      {"Swift::BaseTarget", "50 us", CongestionControl::kSwift},
+      {"Swift::HopTarget", "10 us", CongestionControl::kSwift},
+      {"Swift::FlowRange", "0 us", CongestionControl::kSwift},
+      {"Swift::FlowMin", "4", CongestionControl::kSwift},
+      {"Swift::FlowMax", "1000", CongestionControl::kSwift},
+      {"Swift::AdditiveIncrease", "4", CongestionControl::kSwift},
+      {"Swift::Decrease", "0.2", CongestionControl::kSwift},
+      {"Swift::MaxDecrease", "0.1", CongestionControl::kSwift},
+      {"Swift::MinWindow", "20", CongestionControl::kSwift},
+      {"FabricSwitch::EcnMin", "1000", CongestionControl::kDctcp},
+      {"FabricSwitch::EcnMax", "2000000", CongestionControl::kDcqcn},
+      {"FabricSwitch::EcnProbability", "0.9", CongestionControl::kDcqcn},
+      {"FabricSwitch::EcnAtDequeue", "true", CongestionControl::kDcqcn, marks},
       {"FabricSwitch::EcmpSeed", "7"},
       {"FabricSwitch::CutThrough", "64"},
-      {"FabricSwitch::PauseAlpha", "0.5", "none", {}, "pfc", "ecmp", 2'000'000},
-      {"FabricSwitch::ResumeOffset", "60000", "none", {}, "pfc", "ecmp", 2'000'000},
-      {"FabricSwitch::DropAlpha", "0.1", "none", soon, "none", "ecmp", 300'000},
-      {"FabricSwitch::TrimPriority", "1", "none", soon, "trim", "ecmp", 300'000},
-      {"FabricSwitch::FlowletGap", "1 us", "none", {}, "pfc", "flowlet"},
+      {"FabricSwitch::PauseAlpha",
+       "0.5",
+       CongestionControl::kNone,
+       {},
+       FlowControl::kPfc,
+       Routing::kEcmp,
+       2'000'000},
+      {"FabricSwitch::ResumeOffset",
+       "60000",
+       CongestionControl::kNone,
+       {},
+       FlowControl::kPfc,
+       Routing::kEcmp,
+       2'000'000},
+      {"FabricSwitch::DropAlpha", "0.1", CongestionControl::kNone, soon, FlowControl::kNone,
+       Routing::kEcmp, 300'000},
+      {"FabricSwitch::TrimPriority", "1", CongestionControl::kNone, soon, FlowControl::kTrim,
+       Routing::kEcmp, 300'000},
+      {"FabricSwitch::FlowletGap",
+       "1 us",
+       CongestionControl::kNone,
+       {},
+       FlowControl::kPfc,
+       Routing::kFlowlet},
       {"FabricSwitch::FlowletTableBits",
        "0",
-       "none",
+       CongestionControl::kNone,
        {{"FabricSwitch::FlowletGap", "5 us"}},
-       "pfc",
-       "flowlet"},
+       FlowControl::kPfc,
+       Routing::kFlowlet},
       {"RdmaTransport::WindowBdp", "1"},
       {"RdmaTransport::DataPriority", "2"},
       {"RdmaTransport::AckPriority", "5"},
-      {"RdmaTransport::CnpPriority", "0", "dcqcn"},
+      {"RdmaTransport::CnpPriority", "0", CongestionControl::kDcqcn},
       {"RdmaTransport::TurnBytes", "65536"},
-      {"RdmaTransport::CnpInterval", "1 us", "dcqcn", {{"Dcqcn::DecreaseInterval", "1 us"}}},
-      {"RdmaTransport::AckTimeout", "80 us", "none", soon, "none", "ecmp", 300'000},
-      {"RdmaTransport::NackInterval", "1 us", "none", soon, "none", "ecmp", 300'000},
-      {"RdmaTransport::ReorderTime", "1 us", "none", soon, "none", "spray", 300'000},
-      {"RdmaTransport::RetryCount", "0", "none", soon, "none", "ecmp", 300'000},
-      {"FaultInjector::RerouteTime", "5 us", "none", soon, "pfc", "ecmp", 32'000'000, true},
-      {"FabricNode::PauseWatchdog", "2 us", "none", {}, "pfc", "ecmp", 2'000'000},
+      {"RdmaTransport::CnpInterval",
+       "1 us",
+       CongestionControl::kDcqcn,
+       {{"Dcqcn::DecreaseInterval", "1 us"}}},
+      {"RdmaTransport::AckTimeout", "80 us", CongestionControl::kNone, soon, FlowControl::kNone,
+       Routing::kEcmp, 300'000},
+      {"RdmaTransport::NackInterval", "1 us", CongestionControl::kNone, soon, FlowControl::kNone,
+       Routing::kEcmp, 300'000},
+      {"RdmaTransport::ReorderTime", "1 us", CongestionControl::kNone, soon, FlowControl::kNone,
+       Routing::kSpray, 300'000},
+      {"RdmaTransport::RetryCount", "0", CongestionControl::kNone, soon, FlowControl::kNone,
+       Routing::kEcmp, 300'000},
+      {"FaultInjector::RerouteTime", "5 us", CongestionControl::kNone, soon, FlowControl::kPfc,
+       Routing::kEcmp, 32'000'000, true},
+      {"FabricNode::PauseWatchdog",
+       "2 us",
+       CongestionControl::kNone,
+       {},
+       FlowControl::kPfc,
+       Routing::kEcmp,
+       2'000'000},
   };
   // Data in one class, acknowledgements in another: strict, or weighted.
   for (int c = 0; c < 8; ++c) {
     const std::string data = std::to_string((c + 1) % 8);
     cases.push_back({"FabricNode::Weight" + std::to_string(c),
                      "1",
-                     "none",
+                     CongestionControl::kNone,
                      {{"RdmaTransport::AckPriority", std::to_string(c)},
                       {"RdmaTransport::DataPriority", data},
                       {"FabricNode::Weight" + data, "50"}}});
@@ -220,13 +256,21 @@ TEST(Attributes, EachChangesACongestedScenario) {
 
 // ---- Hostile values -------------------------------------------------------------------------
 
+// Returns the algorithm whose attributes are those of the class, or else DCQCN.
+CongestionControl ControlOf(const std::string& owner) {
+  for (const CongestionAlgorithm& each : CongestionAlgorithms()) {
+    if (each.attributes == owner) return each.control;
+  }
+  return CongestionControl::kDcqcn;
+}
+
 // Returns the outcome of a run. Any outcome is right except a crash or a run that does not end.
-std::string OutcomeOf(const std::string& control, const std::string& flow_control,
-                      const std::string& name, const std::string& value) {
+std::string OutcomeOf(CongestionControl control, FlowControl flow_control, const std::string& name,
+                      const std::string& value) {
   FabricShape shape;
   shape.transport.congestion_control = control;
   shape.transport.flow_control = flow_control;
-  shape.transport.retransmission = "selective-repeat";
+  shape.transport.retransmission = Retransmission::kSelectiveRepeat;
   shape.transport.attributes = {{name, value}};
   if (name != "FabricSwitch::EcnMin" && name != "FabricSwitch::EcnMax") {
     shape.transport.attributes.emplace_back("FabricSwitch::EcnMin", "1000");
@@ -235,7 +279,8 @@ std::string OutcomeOf(const std::string& control, const std::string& flow_contro
     shape.transport.attributes.emplace_back("RdmaTransport::AckTimeout", "100 us");
   }
   Topology topology = Star(4, shape);
-  topology.fabric.switches[0].buffer = Bytes(flow_control == "pfc" ? 1'000'000 : 100'000);
+  topology.fabric.switches[0].buffer =
+      Bytes(flow_control == FlowControl::kPfc ? 1'000'000 : 100'000);
   const auto network = MakePacketNetwork(topology, {});
   if (!network.ok()) return network.error().message();
   std::vector<Order> orders;
@@ -248,9 +293,7 @@ TEST(Attributes, ARunEndsWithAnyValue) {
   int fine = 0, refused = 0;
   ForEachAttribute([&](const std::string& name, const TypeId::AttributeInformation&) {
     if (IsDerived(name)) return;
-    std::string control = name.substr(0, name.find(':'));
-    std::transform(control.begin(), control.end(), control.begin(), ::tolower);
-    if (control.starts_with("f") || control.starts_with("r")) control = "dcqcn";
+    const CongestionControl control = ControlOf(name.substr(0, name.find(':')));
     for (const std::string value : {"",
                                     "x",
                                     "-1",
@@ -274,7 +317,7 @@ TEST(Attributes, ARunEndsWithAnyValue) {
                                     "9 Tbps",
                                     "true",
                                     "0 s extra"}) {
-      for (const std::string flow_control : {"pfc", "none"}) {
+      for (const auto flow_control : {FlowControl::kPfc, FlowControl::kNone}) {
         const std::string outcome = OutcomeOf(control, flow_control, name, value);
         EXPECT_FALSE(outcome.empty()) << name << " " << value;
         ++(outcome.starts_with("transport:") ? refused : fine);

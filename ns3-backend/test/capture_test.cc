@@ -115,8 +115,8 @@ TEST(Capture, HasTheFramesOnTheCable) {
 TEST(Capture, ChangesNoResultAndIsTheSameForAnyNumberOfThreads) {
   const testing::TemporaryDirectory folder;
   FabricShape shape;
-  shape.transport.flow_control = "pfc";
-  shape.transport.congestion_control = "dcqcn";
+  shape.transport.flow_control = FlowControl::kPfc;
+  shape.transport.congestion_control = CongestionControl::kDcqcn;
   shape.transport.attributes = {{"FabricSwitch::EcnMin", "3000"}, {"FabricSwitch::EcnMax", "9000"}};
   Topology topology = RailFabric(8, 1, 4, 2, shape);
   for (auto& node : topology.fabric.switches) node.buffer = Bytes(2'000'000);
@@ -151,7 +151,7 @@ TEST(Capture, ShowsPauses) {
   const testing::TemporaryDirectory folder;
   const std::string file = folder.path() + "/nic.pcap";
   FabricShape shape;
-  shape.transport.flow_control = "pfc";
+  shape.transport.flow_control = FlowControl::kPfc;
   shape.transport.attributes = {{"RdmaTransport::WindowBdp", "40"}};
   Topology topology = Star(4, shape);
   topology.fabric.switches[0].buffer = Bytes(900'000);
@@ -173,7 +173,7 @@ TEST(Capture, ShowsPauses) {
   EXPECT_EQ(run.links[0].from, "switch0");
   EXPECT_EQ(run.links[0].to, "host 0/nic0");
   EXPECT_GE(run.links[0].sent, Bytes(1200 * 4178));
-  EXPECT_GT(run.links[0].most_queued, Bytes(0));
+  EXPECT_GT(run.links[0].max_queued, Bytes(0));
   EXPECT_GT(run.links[0].Utilization(Time::Ps(1200 * kFullFrame + 3 * kDelay)), 0.98);
   EXPECT_EQ(run.links[0].paused, Time());
   EXPECT_EQ(run.links[1].to, "switch0");
@@ -239,16 +239,17 @@ void SeeFrame(int* count, const ns3::rdma::Frame&, uint16_t, int64_t) { ++*count
 void SeeRepeat(int* count, const ns3::rdma::Frame&, int64_t) { ++*count; }
 
 TEST(TraceSources, AgreeWithTheCounters) {
-  for (const std::string control : {"none", "trim", "pfc"}) {
+  for (const auto control : {FlowControl::kNone, FlowControl::kTrim, FlowControl::kPfc}) {
+    SCOPED_TRACE(ToString(control));
     FabricShape shape;
     shape.transport.flow_control = control;
-    shape.transport.congestion_control = "dctcp";
-    shape.transport.retransmission = "selective-repeat";
+    shape.transport.congestion_control = CongestionControl::kDctcp;
+    shape.transport.retransmission = Retransmission::kSelectiveRepeat;
     shape.transport.attributes = {{"RdmaTransport::WindowBdp", "40"},
                                   {"RdmaTransport::AckTimeout", "1 ms"},
                                   {"FabricSwitch::EcnMin", "1000"}};
     Topology topology = Star(5, shape);
-    topology.fabric.switches[0].buffer = Bytes(control == "pfc" ? 1'000'000 : 100'000);
+    topology.fabric.switches[0].buffer = Bytes(control == FlowControl::kPfc ? 1'000'000 : 100'000);
     auto network = MakePacketNetwork(topology, {});
     Seen seen;
     const std::string at = "/NodeList/*/$ns3::rdma::FabricSwitch/";
@@ -266,15 +267,15 @@ TEST(TraceSources, AgreeWithTheCounters) {
     ASSERT_TRUE(RunOrders(topology, network->get(), orders).ok());
     std::map<std::string, int64_t> counted;
     for (const auto& [name, value] : network.value()->Counters()) counted[name] = value;
-    EXPECT_EQ(seen.marks, counted["marked frames"]) << control;
-    EXPECT_GT(seen.marks, 0) << control;
-    EXPECT_EQ(seen.drops, counted["dropped frames"]) << control;
-    EXPECT_EQ(seen.trims, counted["trimmed frames"]) << control;
-    EXPECT_EQ(seen.repeats, counted["repeated packets"]) << control;
-    EXPECT_EQ(control == "none", seen.drops > 0) << control;
-    EXPECT_EQ(control == "trim", seen.trims > 0) << control;
-    EXPECT_EQ(control == "pfc", seen.pauses > 0) << control;
-    EXPECT_GE(seen.pauses, counted["pause frames"]) << control;
+    EXPECT_EQ(seen.marks, counted["marked frames"]);
+    EXPECT_GT(seen.marks, 0);
+    EXPECT_EQ(seen.drops, counted["dropped frames"]);
+    EXPECT_EQ(seen.trims, counted["trimmed frames"]);
+    EXPECT_EQ(seen.repeats, counted["repeated packets"]);
+    EXPECT_EQ(control == FlowControl::kNone, seen.drops > 0);
+    EXPECT_EQ(control == FlowControl::kTrim, seen.trims > 0);
+    EXPECT_EQ(control == FlowControl::kPfc, seen.pauses > 0);
+    EXPECT_GE(seen.pauses, counted["pause frames"]);
   }
 }
 

@@ -216,10 +216,10 @@ struct Result {
 };
 
 // 8 senders of 8 MB each into one port of 400 Gb/s, in a fabric of two tiers.
-Result RunIncast(const std::string& control, int threads) {
+Result RunIncast(CongestionControl control, int threads) {
   FabricShape shape;
   shape.transport.congestion_control = control;
-  shape.transport.flow_control = "pfc";
+  shape.transport.flow_control = FlowControl::kPfc;
   shape.transport.packets_per_ack = 1;
   shape.transport.attributes = {{"RdmaTransport::WindowBdp", "20"}};
   Topology topology = RailFabric(9, 1, 3, 2, shape);
@@ -236,12 +236,15 @@ Result RunIncast(const std::string& control, int threads) {
 }
 
 TEST(Incast, EachAlgorithmChangesItAndNoneDependsOnThreads) {
-  const Result none = RunIncast("none", 1);
-  std::map<uint64_t, std::string> seen = {{none.hash, "none"}};
-  for (const std::string control : {"dcqcn", "hpcc", "timely", "swift", "dctcp"}) {
-    SCOPED_TRACE(control);
+  const Result none = RunIncast(CongestionControl::kNone, 1);
+  std::map<uint64_t, std::string_view> seen = {{none.hash, "none"}};
+  for (const auto control :
+       {CongestionControl::kDcqcn, CongestionControl::kHpcc, CongestionControl::kTimely,
+        CongestionControl::kSwift, CongestionControl::kDctcp}) {
+    SCOPED_TRACE(ToString(control));
     const Result result = RunIncast(control, 1);
-    EXPECT_TRUE(seen.emplace(result.hash, control).second) << "the same as " << seen[result.hash];
+    EXPECT_TRUE(seen.emplace(result.hash, ToString(control)).second)
+        << "the same as " << seen[result.hash];
     EXPECT_LT(result.queue, none.queue);
     EXPECT_LT(result.last, 4 * none.last) << "the port must not starve";
     EXPECT_EQ(result.hash, RunIncast(control, 2).hash);
@@ -252,16 +255,18 @@ TEST(Incast, EachAlgorithmChangesItAndNoneDependsOnThreads) {
 TEST(Incast, AWindowThatShrinksBelowTheBytesInFlightDoesNotHang) {
   // With few acknowledgements no packet in flight may have requested one when the window is cut;
   // without losses there is no timeout either.
-  for (const std::string control : {"hpcc", "swift", "dctcp"}) {
+  for (const auto control :
+       {CongestionControl::kHpcc, CongestionControl::kSwift, CongestionControl::kDctcp}) {
     for (const int packets_per_ack : {1, 7, 16, 64}) {
-      SCOPED_TRACE(control);
+      SCOPED_TRACE(ToString(control));
       SCOPED_TRACE(packets_per_ack);
       FabricShape shape;
       shape.transport.congestion_control = control;
-      shape.transport.flow_control = "pfc";
+      shape.transport.flow_control = FlowControl::kPfc;
       shape.transport.packets_per_ack = packets_per_ack;
       shape.transport.attributes = {{"FabricSwitch::EcnMin", "1000"}};
-      if (control == "dctcp") shape.transport.attributes.emplace_back("Dctcp::Gain", "1");
+      if (control == CongestionControl::kDctcp)
+        shape.transport.attributes.emplace_back("Dctcp::Gain", "1");
       std::vector<Order> orders;
       for (int i = 1; i <= 8; ++i) orders.push_back(Transfer(i, 0, 4096 * 500));
       const Outcome out = RunPackets(Star(9, shape), orders);
@@ -274,12 +279,13 @@ TEST(Incast, AWindowThatShrinksBelowTheBytesInFlightDoesNotHang) {
 
 TEST(Incast, HpccKeepsAShortQueueWhereDcqcnBuildsALongOne) {
   // HPCC paper, figure 9: in an incast the queue is a small part of the queue that DCQCN needs.
-  EXPECT_LT(RunIncast("hpcc", 1).queue * 2, RunIncast("dcqcn", 1).queue);
+  EXPECT_LT(RunIncast(CongestionControl::kHpcc, 1).queue * 2,
+            RunIncast(CongestionControl::kDcqcn, 1).queue);
 }
 
 TEST(Hpcc, RejectsPathsOfMoreSwitchesThanPacketsCanRecord) {
   FabricShape shape;
-  shape.transport.congestion_control = "hpcc";
+  shape.transport.congestion_control = CongestionControl::kHpcc;
   const auto network = MakePacketNetwork(Chain(9, shape), {});
   ASSERT_FALSE(network.ok());
   EXPECT_EQ(network.error().message(),

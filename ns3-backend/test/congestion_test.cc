@@ -22,7 +22,7 @@ constexpr int64_t kUs = 1'000'000;
 constexpr int64_t kFullFrame = (4096 + 82) * 20;  // ps at 400 Gbps
 constexpr int64_t kDelay = 500'000;
 
-FabricShape Shape(const std::string& flow_control) {
+FabricShape Shape(FlowControl flow_control) {
   FabricShape shape;
   shape.transport.header = Bytes(82);
   shape.transport.flow_control = flow_control;
@@ -57,11 +57,11 @@ int64_t LastDelivery(const Outcome& out, int senders) {
 TEST(Pfc, IncastIsPausedNotDroppedAndLosesNoTime) {
   const int senders = 8, packets = 400;
   const int64_t buffer = 2'000'000;  // an ideal switch would need several times as much
-  const Outcome ideal =
-      RunPackets(StarWithBuffer(senders + 1, Shape("ideal"), buffer), Incast(senders, packets));
+  const Outcome ideal = RunPackets(StarWithBuffer(senders + 1, Shape(FlowControl::kIdeal), buffer),
+                                   Incast(senders, packets));
   ASSERT_GT(ideal.Counter("frames over buffer"), 0) << "the case must not fit the buffer";
-  const Outcome out =
-      RunPackets(StarWithBuffer(senders + 1, Shape("pfc"), buffer), Incast(senders, packets));
+  const Outcome out = RunPackets(StarWithBuffer(senders + 1, Shape(FlowControl::kPfc), buffer),
+                                 Incast(senders, packets));
   EXPECT_EQ(out.Counter("dropped frames"), 0);
   EXPECT_GT(out.Counter("pause frames"), 0);
   EXPECT_LE(out.Counter("max buffer bytes"), buffer);
@@ -72,7 +72,7 @@ TEST(Pfc, IncastIsPausedNotDroppedAndLosesNoTime) {
 TEST(Pfc, ComputedHeadroomSufficesForAnyCableAndSizes) {
   for (const int64_t delay_ns : {0, 50, 1000, 20'000}) {
     for (const int senders : {2, 7, 15}) {
-      FabricShape shape = Shape("pfc");
+      FabricShape shape = Shape(FlowControl::kPfc);
       shape.delay = Time::Ns(delay_ns);
       shape.transport.attributes = {{"FabricSwitch::PauseAlpha", "0.01"},
                                     {"RdmaTransport::WindowBdp", "50"}};
@@ -90,7 +90,7 @@ TEST(Pfc, ComputedHeadroomSufficesForAnyCableAndSizes) {
 TEST(Pfc, PausesSpreadToUnrelatedFlows) {
   // Hosts 0, 1 at switch a, hosts 2..9 at switch b. Hosts 2..5 send to 0 and congest its port; host
   // 6 sends to 1 over the same cable between the switches and is paused with them.
-  const auto run = [](const std::string& control, bool with_incast) {
+  const auto run = [](FlowControl control, bool with_incast) {
     const FabricShape shape = Shape(control);
     Topology t = Hosts(10, 1, shape);
     const LinkEnd a = AddSwitch(t, 0, shape), b = AddSwitch(t, 0, shape);
@@ -102,13 +102,13 @@ TEST(Pfc, PausesSpreadToUnrelatedFlows) {
     for (int h = 2; with_incast && h < 6; ++h) orders.push_back(Transfer(h, 0, 4096 * 1000));
     return RunPackets(t, orders);
   };
-  const int64_t alone = run("pfc", false).TimeOf(Notice::kDelivered, 6, 0);
-  const int64_t among = run("pfc", true).TimeOf(Notice::kDelivered, 6, 0);
+  const int64_t alone = run(FlowControl::kPfc, false).TimeOf(Notice::kDelivered, 6, 0);
+  const int64_t among = run(FlowControl::kPfc, true).TimeOf(Notice::kDelivered, 6, 0);
   EXPECT_GT(among, alone * 3 / 2) << "head-of-line blocking";
 }
 
 TEST(Pfc, BufferWithoutRoomForTheHeadroomIsAnError) {
-  const auto network = MakePacketNetwork(StarWithBuffer(3, Shape("pfc"), 100'000), {});
+  const auto network = MakePacketNetwork(StarWithBuffer(3, Shape(FlowControl::kPfc), 100'000), {});
   ASSERT_FALSE(network.ok());
   EXPECT_EQ(network.error().message(),
             "switch switch0: with flow_control pfc its buffer must be at least 192188 bytes (the "
@@ -131,7 +131,7 @@ TEST(Pfc, ACycleOfPausesFailsTheRun) {
   // Every host sends to the host two switches away, so each cable of the ring carries two flows,
   // and each switch holds the frames for which its neighbor has no room.
   const int switches = 5;
-  const auto run = [](const std::string& control) {
+  const auto run = [](FlowControl control) {
     const Topology ring = RingOfSwitches(switches, Shape(control), 400'000);
     std::vector<Order> orders;
     for (HostId id = 0; id < switches; ++id) {
@@ -139,8 +139,8 @@ TEST(Pfc, ACycleOfPausesFailsTheRun) {
     }
     return RunOrders(ring, MakePacketNetwork(ring, {})->get(), orders);
   };
-  EXPECT_TRUE(run("ideal").ok());
-  const Status status = run("pfc");
+  EXPECT_TRUE(run(FlowControl::kIdeal).ok());
+  const Status status = run(FlowControl::kPfc);
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().message(),
             "port 0 of host 0 has been paused for 200 ms without a break at 200 ms (class 3): the "
@@ -149,7 +149,7 @@ TEST(Pfc, ACycleOfPausesFailsTheRun) {
 
 TEST(Pfc, AcknowledgementsInTheirOwnClassAreProtectedToo) {
   const int senders = 6;
-  FabricShape shape = Shape("pfc");
+  FabricShape shape = Shape(FlowControl::kPfc);
   shape.transport.attributes = {{"RdmaTransport::AckPriority", "5"},
                                 {"RdmaTransport::DataPriority", "2"}};
   const Outcome out =
@@ -234,21 +234,21 @@ TEST(DcqcnFlow, AdditiveThenHyperIncreaseBeyondTheOldTarget) {
 
 TEST(Dcqcn, IncastIsFairAndKeepsQueuesShort) {
   const int senders = 4, packets = 8000;
-  FabricShape shape = Shape("pfc");
-  const auto run = [&](const std::string& control, int threads) {
+  FabricShape shape = Shape(FlowControl::kPfc);
+  const auto run = [&](CongestionControl control, int threads) {
     shape.transport.congestion_control = control;
     // A window too large to keep the queue short by itself.
     shape.transport.attributes = {{"RdmaTransport::WindowBdp", "100"}};
     return RunPackets(StarWithBuffer(senders + 1, shape, 64'000'000), Incast(senders, packets),
                       threads);
   };
-  const Outcome none = run("none", 1), dcqcn = run("dcqcn", 1);
+  const Outcome none = run(CongestionControl::kNone, 1), dcqcn = run(CongestionControl::kDcqcn, 1);
   EXPECT_GT(dcqcn.Counter("marked frames"), 0);
   EXPECT_GT(dcqcn.Counter("congestion notifications"), 0);
   EXPECT_LT(dcqcn.Counter("max queue bytes"), none.Counter("max queue bytes"));
   // The rate recovers from the first cuts in steps of 55 us; these 2.7 ms have few of them.
   EXPECT_LT(LastDelivery(dcqcn, senders), 3 * LastDelivery(none, senders));
-  EXPECT_EQ(dcqcn.Hash(), run("dcqcn", 2).Hash());
+  EXPECT_EQ(dcqcn.Hash(), run(CongestionControl::kDcqcn, 2).Hash());
 }
 
 // ---- Loss -----------------------------------------------------------------------------------
@@ -285,8 +285,8 @@ TEST(Loss, EveryMessageArrivesOnceAndSelectiveRepeatResendsLess) {
   const int senders = 6, packets = 500;
   int64_t repeated[2];
   int i = 0;
-  for (const std::string retransmission : {"go-back-n", "selective-repeat"}) {
-    FabricShape shape = Shape("none");
+  for (const auto retransmission : {Retransmission::kGoBackN, Retransmission::kSelectiveRepeat}) {
+    FabricShape shape = Shape(FlowControl::kNone);
     shape.transport.retransmission = retransmission;
     shape.transport.attributes = {{"RdmaTransport::AckTimeout", "1ms"},
                                   {"RdmaTransport::WindowBdp", "8"}};
@@ -307,7 +307,7 @@ TEST(Loss, EveryMessageArrivesOnceAndSelectiveRepeatResendsLess) {
 
 TEST(Loss, LostTailIsSentAgainAfterTheTimeout) {
   // A buffer of three packets and a burst of three from each sender: some last packet is dropped.
-  FabricShape shape = Shape("none");
+  FabricShape shape = Shape(FlowControl::kNone);
   shape.transport.attributes = {{"RdmaTransport::AckTimeout", "1ms"}};
   const Outcome out = RunPackets(StarWithBuffer(9, shape, 3 * 4178), Incast(8, 3));
   EXPECT_GT(out.Counter("ack timeouts"), 0);
@@ -315,7 +315,7 @@ TEST(Loss, LostTailIsSentAgainAfterTheTimeout) {
 }
 
 TEST(Loss, QueuePairThatGivesUpFailsTheRun) {
-  FabricShape shape = Shape("none");
+  FabricShape shape = Shape(FlowControl::kNone);
   shape.transport.attributes = {{"RdmaTransport::AckTimeout", "1ns"},
                                 {"RdmaTransport::RetryCount", "2"}};
   const Topology star = StarWithBuffer(2, shape, 1'000'000);
@@ -331,7 +331,7 @@ TEST(Loss, QueuePairThatGivesUpFailsTheRun) {
 // ---- Attributes -----------------------------------------------------------------------------
 
 std::string Refusal(const std::string& name, const std::string& value) {
-  FabricShape shape = Shape("ideal");
+  FabricShape shape = Shape(FlowControl::kIdeal);
   shape.transport.attributes = {{name, value}};
   const auto network = MakePacketNetwork(Star(2, shape), {});
   return network.ok() ? "" : network.error().message();

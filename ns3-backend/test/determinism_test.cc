@@ -68,16 +68,16 @@ TEST(Determinism, SameAnswerForAnyNumberOfThreads) {
 // errors, a spine that fails and is repaired, ports chosen by their queues.
 Topology EverythingAtOnce() {
   FabricShape shape = Shape(1);
-  shape.transport.flow_control = "pfc";
-  shape.transport.congestion_control = "dcqcn";
-  shape.transport.retransmission = "selective-repeat";
+  shape.transport.flow_control = FlowControl::kPfc;
+  shape.transport.congestion_control = CongestionControl::kDcqcn;
+  shape.transport.retransmission = Retransmission::kSelectiveRepeat;
   shape.transport.attributes = {{"FabricSwitch::EcnMax", "20000"},
                                 {"FabricSwitch::EcnMin", "4000"},
                                 {"FaultInjector::RerouteTime", "5 us"},
                                 {"RdmaTransport::AckTimeout", "60 us"},
                                 {"RdmaTransport::WindowBdp", "10"}};
   Topology topology = RailFabric(12, 2, 4, 3, shape);
-  topology.fabric.routing = "adaptive";
+  topology.fabric.routing = Routing::kAdaptive;
   for (FabricSwitch& each : topology.fabric.switches) each.buffer = Bytes(700'000);
   Fault dies;
   dies.at = Time::Us(10);

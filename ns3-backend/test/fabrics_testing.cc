@@ -12,6 +12,9 @@
 namespace drydock {
 
 FabricShape HpccPaperShape(const std::string& control) {
+  const std::vector<std::string>& names = CongestionControlNames();
+  const auto found = std::find(names.begin(), names.end(), control);
+  CHECK_NOTE(found != names.end(), control);
   FabricShape shape;
   shape.rate = Bandwidth::BitsPerSecond(100'000'000'000);
   shape.delay = Time::Us(1);
@@ -19,8 +22,8 @@ FabricShape HpccPaperShape(const std::string& control) {
   shape.transport.header = Bytes(48);
   shape.transport.ack = Bytes(60);
   shape.transport.packets_per_ack = 1;
-  shape.transport.flow_control = "pfc";
-  shape.transport.congestion_control = control;
+  shape.transport.flow_control = FlowControl::kPfc;
+  shape.transport.congestion_control = static_cast<CongestionControl>(found - names.begin());
   return shape;
 }
 

@@ -23,6 +23,7 @@ struct FabricShape {
 
 // As in the simulations of HPCC (Li et al., SIGCOMM 2019, 5.1): 100 Gb/s, 1 us a cable, packets of
 // 1000 B with an acknowledgement each, PFC.
+// REQUIRES: `control` names a congestion control.
 FabricShape HpccPaperShape(const std::string& control);
 
 Topology Hosts(int count, int nics, const FabricShape& shape);

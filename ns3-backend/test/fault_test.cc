@@ -14,7 +14,7 @@ constexpr int64_t kDelay = 500'000;
 constexpr int kHosts = 16;
 
 // Two leaves of 8 hosts, 8 spines. Short timeouts keep the runs short.
-Topology TwoLeaves(const std::string& flow_control = "ideal") {
+Topology TwoLeaves(FlowControl flow_control = FlowControl::kIdeal) {
   FabricShape shape;
   shape.transport.flow_control = flow_control;
   shape.transport.attributes = {{"FaultInjector::RerouteTime", "20 us"},
@@ -117,7 +117,7 @@ TEST(Fault, RateRecoversWhenTheFaultEnds) {
 }
 
 TEST(Fault, TrafficOfFailedSpinesMovesAfterATimeout) {
-  for (const std::string control : {"ideal", "pfc"}) {
+  for (const auto control : {FlowControl::kIdeal, FlowControl::kPfc}) {
     Topology topology = TwoLeaves(control);
     const std::vector<Order> orders = Crossing(400);
     const int64_t whole = Last(RunPackets(topology, orders), orders);
@@ -210,7 +210,7 @@ TEST(Fault, BitErrorsLoseFramesInProportionAndGoBackNResendsAWindow) {
 
 TEST(Fault, SelectiveRepeatResendsOnlyLostPackets) {
   Topology topology = TwoLeaves();
-  topology.transport.retransmission = "selective-repeat";
+  topology.transport.retransmission = Retransmission::kSelectiveRepeat;
   Fault fault;
   fault.kind = Fault::Kind::kErrors;
   fault.links = CablesOfHost(topology, 1);

@@ -35,8 +35,8 @@ Watched RunWatched(const Topology& topology, std::vector<Order> orders, Time int
 // Hosts 1 to 3 send to host 0 through a switch.
 Topology Incast() {
   FabricShape shape;
-  shape.transport.flow_control = "pfc";
-  shape.transport.congestion_control = "dcqcn";
+  shape.transport.flow_control = FlowControl::kPfc;
+  shape.transport.congestion_control = CongestionControl::kDcqcn;
   shape.transport.attributes = {{"FabricSwitch::EcnMax", "20000"},
                                 {"FabricSwitch::EcnMin", "5000"},
                                 {"RdmaTransport::WindowBdp", "40"}};
@@ -133,7 +133,7 @@ TEST(NetworkLog, SamplesAddUpToTheBytesSent) {
 
 TEST(NetworkLog, RepeatedPacketsAreCountedAtTheLinkOfTheirNic) {
   Topology topology = Incast();
-  topology.transport.flow_control = "none";
+  topology.transport.flow_control = FlowControl::kNone;
   topology.transport.attributes.emplace_back("RdmaTransport::AckTimeout", "1 ms");
   topology.fabric.switches[0].buffer = Bytes(60'000);
   const Watched seen = RunWatched(topology, ThreeSend(300), Time::Us(10));

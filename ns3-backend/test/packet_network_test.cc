@@ -299,13 +299,12 @@ TEST(Errors, DisconnectedFabric) {
 TEST(Errors, InvalidCableAndTransport) {
   Topology topology = Star(2, Shape());
   topology.fabric.links[1].rate = Bandwidth();
-  topology.transport.congestion_control = "reno";
+  topology.transport.packets_per_ack = 0;
   topology.fabric.links[0].a.nic = 3;
   const auto network = MakePacketNetwork(topology, {});
   ASSERT_FALSE(network.ok());
   EXPECT_EQ(network.error().ToString(),
-            "error: transport: the packet network has no congestion control 'reno'; valid values "
-            "are: none, dcqcn, hpcc, timely, swift, dctcp\n"
+            "error: transport: packets_per_ack must be at least 1, not 0\n"
             "error: fabric link 0 (host 0 NIC 3 to switch0): host 0 NIC 3 does not exist\n"
             "error: fabric link 1 (host 1 NIC 0 to switch0): its rate must be above 0");
 }

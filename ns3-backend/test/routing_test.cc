@@ -22,7 +22,7 @@ constexpr int64_t kUs = 1'000'000;
 // evenly.
 constexpr int kHosts = 16;
 
-Topology TwoLeaves(const std::string& routing, const FabricShape& shape) {
+Topology TwoLeaves(Routing routing, const FabricShape& shape) {
   Topology topology = RailFabric(kHosts, 1, 8, 8, shape);
   topology.fabric.routing = routing;
   return topology;
@@ -66,30 +66,30 @@ std::vector<Order> AcrossTheSpines(int64_t bytes) {
 TEST(Routing, EcmpCollidesAndSprayAndAdaptiveFillEveryLink) {
   const int64_t bytes = 4096 * 2000;
   const int64_t line = 2000 * int64_t{4096 + 82} * 20;
-  const auto last = [&](const std::string& routing) {
+  const auto last = [&](Routing routing) {
     return RunAndRecord(TwoLeaves(routing, FabricShape()), AcrossTheSpines(bytes)).last;
   };
-  EXPECT_GT(last("ecmp"), 2 * line) << "two queue pairs or more share a path";
-  EXPECT_LT(last("adaptive"), line * 102 / 100);
-  EXPECT_LT(last("spray"), line * 110 / 100);
+  EXPECT_GT(last(Routing::kEcmp), 2 * line) << "two queue pairs or more share a path";
+  EXPECT_LT(last(Routing::kAdaptive), line * 102 / 100);
+  EXPECT_LT(last(Routing::kSpray), line * 110 / 100);
 }
 
 TEST(Routing, FlowletChangesItsPathOnlyAfterAGap) {
-  const auto paths = [](const std::string& routing, int64_t apart_us) {
+  const auto paths = [](Routing routing, int64_t apart_us) {
     std::vector<Order> orders;
     for (int i = 0; i < 50; ++i) orders.push_back(Transfer(0, 8, 1000, Time::Us(apart_us * i)));
     return RunAndRecord(TwoLeaves(routing, FabricShape()), orders).upstream.size();
   };
-  EXPECT_EQ(paths("ecmp", 60), 1u);
-  EXPECT_EQ(paths("flowlet", 40), 1u) << "below the gap of 50 us";
-  EXPECT_EQ(paths("flowlet", 60), 8u);
-  EXPECT_EQ(paths("adaptive", 40), 8u);
-  EXPECT_EQ(paths("spray", 40), 8u);
+  EXPECT_EQ(paths(Routing::kEcmp, 60), 1u);
+  EXPECT_EQ(paths(Routing::kFlowlet, 40), 1u) << "below the gap of 50 us";
+  EXPECT_EQ(paths(Routing::kFlowlet, 60), 8u);
+  EXPECT_EQ(paths(Routing::kAdaptive, 40), 8u);
+  EXPECT_EQ(paths(Routing::kSpray, 40), 8u);
 }
 
 TEST(Routing, AdaptiveAvoidsASlowLink) {
   FabricShape shape;
-  const auto slow = [&](const std::string& routing) {
+  const auto slow = [&](Routing routing) {
     Topology topology = TwoLeaves(routing, shape);
     for (FabricLink& link : topology.fabric.links) {  // one spine at a quarter of the rate
       if (link.b.is_switch && link.a.is_switch && link.b.index == 2) {
@@ -98,15 +98,15 @@ TEST(Routing, AdaptiveAvoidsASlowLink) {
     }
     return RunAndRecord(topology, AcrossTheSpines(4096 * 1000)).last;
   };
-  EXPECT_LT(slow("adaptive") * 2, slow("spray"));
+  EXPECT_LT(slow(Routing::kAdaptive) * 2, slow(Routing::kSpray));
 }
 
 TEST(Routing, EveryMessageArrivesOnceDespiteLossesAndOvertaking) {
-  for (const std::string routing : {"flowlet", "adaptive", "spray"}) {
-    SCOPED_TRACE(routing);
+  for (const auto routing : {Routing::kFlowlet, Routing::kAdaptive, Routing::kSpray}) {
+    SCOPED_TRACE(ToString(routing));
     FabricShape shape;
-    shape.transport.flow_control = "none";
-    shape.transport.retransmission = "selective-repeat";
+    shape.transport.flow_control = FlowControl::kNone;
+    shape.transport.retransmission = Retransmission::kSelectiveRepeat;
     shape.transport.attributes = {{"RdmaTransport::AckTimeout", "1 ms"},
                                   {"RdmaTransport::WindowBdp", "8"}};
     Topology topology = TwoLeaves(routing, shape);
@@ -131,8 +131,8 @@ TEST(Routing, EveryMessageArrivesOnceDespiteLossesAndOvertaking) {
 
 TEST(Routing, OvertakingNeedsSelectiveRepeat) {
   FabricShape shape;
-  shape.transport.flow_control = "none";
-  const auto network = MakePacketNetwork(TwoLeaves("spray", shape), {});
+  shape.transport.flow_control = FlowControl::kNone;
+  const auto network = MakePacketNetwork(TwoLeaves(Routing::kSpray, shape), {});
   ASSERT_FALSE(network.ok());
   EXPECT_EQ(network.error().message(),
             "transport: with routing 'spray' packets overtake each other; set retransmission to "

@@ -30,7 +30,7 @@ std::vector<uint32_t> MarkedPackets(const std::string& at_dequeue) {
   FabricShape shape;
   shape.rate =
       Bandwidth::BitsPerSecond(25'000'000'000);  // the rate for which EcnMin and EcnMax are stated
-  shape.transport.congestion_control = "dcqcn";
+  shape.transport.congestion_control = CongestionControl::kDcqcn;
   shape.transport.attributes = {{"FabricSwitch::EcnMin", std::to_string(5 * kFrame)},
                                 {"FabricSwitch::EcnMax", std::to_string(5 * kFrame)},
                                 {"FabricSwitch::EcnAtDequeue", at_dequeue},
@@ -74,7 +74,7 @@ void SeeFrame(std::vector<Notice>* notices, const Frame& frame, int64_t now) {
 
 std::map<uint32_t, int64_t> LeastGaps(const std::string& interval) {
   FabricShape shape;
-  shape.transport.congestion_control = "dcqcn";
+  shape.transport.congestion_control = CongestionControl::kDcqcn;
   shape.transport.attributes = {{"FabricSwitch::EcnMax", "1000"},
                                 {"FabricSwitch::EcnMin", "1000"},
                                 {"RdmaTransport::CnpInterval", interval},

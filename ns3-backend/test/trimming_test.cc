@@ -17,7 +17,7 @@ constexpr int64_t kDelay = 500'000;
 constexpr int kSenders = 8, kPackets = 200;
 
 // A buffer of 50 frames, with windows larger than any buffer.
-Outcome Incast(const std::string& flow_control, const std::string& retransmission,
+Outcome Incast(FlowControl flow_control, Retransmission retransmission,
                std::vector<std::pair<std::string, std::string>> attributes = {}, int threads = 1) {
   FabricShape shape;
   shape.transport.flow_control = flow_control;
@@ -43,15 +43,15 @@ int64_t LastSent(const Outcome& out) {
 
 TEST(Trimming, NoSenderWaitsForATimeout) {
   const int64_t ideal = kFullFrame + 2 * kDelay + kSenders * kPackets * kFullFrame;
-  for (const std::string retransmission : {"go-back-n", "selective-repeat"}) {
-    const Outcome dropped = Incast("none", retransmission);
+  for (const auto retransmission : {Retransmission::kGoBackN, Retransmission::kSelectiveRepeat}) {
+    const Outcome dropped = Incast(FlowControl::kNone, retransmission);
     EXPECT_GT(dropped.Counter("dropped frames"), 0);
-    const Outcome trimmed = Incast("trim", retransmission);
-    EXPECT_GT(trimmed.Counter("trimmed frames"), 0) << retransmission;
-    EXPECT_EQ(trimmed.Counter("dropped frames"), 0) << retransmission;
-    EXPECT_EQ(trimmed.Counter("ack timeouts"), 0) << retransmission;
-    EXPECT_LT(LastSent(trimmed), LastSent(dropped)) << retransmission;
-    if (retransmission == "selective-repeat") {
+    const Outcome trimmed = Incast(FlowControl::kTrim, retransmission);
+    EXPECT_GT(trimmed.Counter("trimmed frames"), 0) << ToString(retransmission);
+    EXPECT_EQ(trimmed.Counter("dropped frames"), 0) << ToString(retransmission);
+    EXPECT_EQ(trimmed.Counter("ack timeouts"), 0) << ToString(retransmission);
+    EXPECT_LT(LastSent(trimmed), LastSent(dropped)) << ToString(retransmission);
+    if (retransmission == Retransmission::kSelectiveRepeat) {
       // Each header requests one packet, once; the port is almost never idle.
       EXPECT_EQ(trimmed.Counter("repeated packets"), trimmed.Counter("trimmed frames"));
       EXPECT_EQ(trimmed.Counter("negative acks"), trimmed.Counter("trimmed frames"));
@@ -64,27 +64,27 @@ TEST(Trimming, NoSenderWaitsForATimeout) {
 }
 
 TEST(Trimming, HeadersInALowClassAreLate) {
-  const std::string repeat = "selective-repeat";
-  const Outcome first = Incast("trim", repeat);
-  const Outcome last = Incast("trim", repeat, {{"FabricSwitch::TrimPriority", "0"}});
+  const auto repeat = Retransmission::kSelectiveRepeat;
+  const Outcome first = Incast(FlowControl::kTrim, repeat);
+  const Outcome last = Incast(FlowControl::kTrim, repeat, {{"FabricSwitch::TrimPriority", "0"}});
   EXPECT_NE(LastSent(first), LastSent(last));
   EXPECT_EQ(last.Counter("ack timeouts"), 0);
 }
 
 TEST(Trimming, IsTheSameForAnyNumberOfThreads) {
-  for (const std::string retransmission : {"go-back-n", "selective-repeat"}) {
-    const uint64_t one = Incast("trim", retransmission).Hash();
-    EXPECT_EQ(one, Incast("trim", retransmission, {}, 2).Hash());
-    EXPECT_EQ(one, Incast("trim", retransmission, {}, 4).Hash());
+  for (const auto retransmission : {Retransmission::kGoBackN, Retransmission::kSelectiveRepeat}) {
+    const uint64_t one = Incast(FlowControl::kTrim, retransmission).Hash();
+    EXPECT_EQ(one, Incast(FlowControl::kTrim, retransmission, {}, 2).Hash());
+    EXPECT_EQ(one, Incast(FlowControl::kTrim, retransmission, {}, 4).Hash());
   }
 }
 
 TEST(Trimming, WorksIfPacketsOvertakeEachOther) {
   FabricShape shape;
-  shape.transport.flow_control = "trim";
-  shape.transport.retransmission = "selective-repeat";
+  shape.transport.flow_control = FlowControl::kTrim;
+  shape.transport.retransmission = Retransmission::kSelectiveRepeat;
   Topology topology = RailFabric(16, 1, 8, 4, shape);
-  topology.fabric.routing = "spray";
+  topology.fabric.routing = Routing::kSpray;
   for (auto& node : topology.fabric.switches) node.buffer = Bytes(60 * 4178);
   std::vector<Order> orders;
   for (int i = 0; i < 8; ++i) orders.push_back(Transfer(i, 8 + i % 3, 4096 * kPackets));

@@ -66,9 +66,9 @@ ClusterFacts ClusterOf(const Workload& workload) {
 
 NetworkFacts NetworkOf(const Inputs& inputs) {
   const Timeline& timeline = inputs.timeline;
-  // Only the packet network has congestion control.
-  const bool congests = timeline.network == "packet";
-  return {timeline.network, congests ? inputs.workload.topology.transport.congestion_control : "",
+  const Transport& transport = inputs.workload.topology.transport;
+  const bool simulated = timeline.network == kPacketNetwork;
+  return {timeline.network, simulated ? std::optional(transport.congestion_control) : std::nullopt,
           timeline.counters, timeline.links, timeline.slowdowns};
 }
 

@@ -78,7 +78,7 @@ struct ClusterFacts {
 
 struct NetworkFacts {
   std::string name;
-  std::string congestion_control;  // empty: the network has none
+  std::optional<CongestionControl> congestion_control;  // none: the network does not simulate it
   std::vector<std::pair<std::string, int64_t>> counters;
   std::vector<LinkTotal> links;  // the busiest first
   std::vector<SlowdownRow> slowdowns;

@@ -97,7 +97,7 @@ std::string KernelsTable(const KernelSummary& kernels) {
     const KernelRow& row = kernels.rows[i];
     table.Add({Words(row.name), Words(row.shape), Words(row.gpu),
                Number(fmt::format("{}", row.launches)), Number(ToString(row.time)),
-               Number(Percent(row.share)), Words(row.bound),
+               Number(Percent(row.share)), Words(std::string(ToString(row.bound))),
                Words(TimeSourceNames()[static_cast<size_t>(row.source)])});
   }
   return std::move(table).Finish();
@@ -127,7 +127,7 @@ std::string LinksTable(const Summary& summary) {
   for (const LinkTotal& link : summary.network.links) {
     table.Add({Words(link.from + " to " + link.to), Number(ToString(link.rate)),
                Number(Percent(link.Utilization(summary.length.simulated))),
-               Number(ToString(link.most_queued)), Number(fmt::format("{}", link.marked)),
+               Number(ToString(link.max_queued)), Number(fmt::format("{}", link.marked)),
                Number(fmt::format("{}", link.dropped)), Number(fmt::format("{}", link.repeated)),
                Number(ToString(link.paused))});
   }
@@ -147,12 +147,12 @@ std::string SlowdownsTable(const Summary& summary) {
 
 std::string AssumptionsTable(const Summary& summary) {
   Table table({Words("assumption"), Words("value"), Words("source")});
+  const std::optional<CongestionControl> control = summary.network.congestion_control;
   table.Add({Words("network"),
-             Words(fmt::format("{}, fabric {}{}", summary.network.name,
-                               summary.cluster.fabric.empty() ? "none" : summary.cluster.fabric,
-                               summary.network.congestion_control.empty()
-                                   ? ""
-                                   : ", congestion control " + summary.network.congestion_control)),
+             Words(fmt::format(
+                 "{}, fabric {}{}", summary.network.name,
+                 summary.cluster.fabric.empty() ? "none" : summary.cluster.fabric,
+                 control ? fmt::format(", congestion control {}", ToString(*control)) : "")),
              Words("cluster file")});
   for (const GpuFacts& gpu : summary.cluster.gpus) {
     table.Add(

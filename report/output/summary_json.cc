@@ -142,7 +142,7 @@ Json KernelsJson(const KernelSummary& kernels) {
                     {"time_us", Us(row.time)},
                     {"launches", row.launches},
                     {"time_share", row.share},
-                    {"bound", row.bound},
+                    {"bound", ToString(row.bound)},
                     {"source", TimeSourceNames()[static_cast<size_t>(row.source)]}});
   }
   return {{"by_source", std::move(sources)}, {"by_time", std::move(rows)}};
@@ -177,7 +177,7 @@ Json LinksJson(const Summary& summary) {
                    {"gbit_per_s", static_cast<double>(link.rate.bits_per_second()) * 1e-9},
                    {"utilisation", link.Utilization(summary.length.simulated)},
                    {"sent_bytes", link.sent.count()},
-                   {"most_queued_bytes", link.most_queued.count()},
+                   {"most_queued_bytes", link.max_queued.count()},
                    {"marked", link.marked},
                    {"dropped", link.dropped},
                    {"repeated", link.repeated},
@@ -305,10 +305,9 @@ std::string SummaryJson(const Summary& summary, const Comparison* comparison) {
   out["network_counters"] = CountersJson(summary);
   out["busiest_links"] = LinksJson(summary);
   out["message_slowdowns"] = SlowdownsJson(summary);
+  const std::optional<CongestionControl> control = summary.network.congestion_control;
   out["assumptions"] = {{"fabric", summary.cluster.fabric},
-                        {"congestion_control", summary.network.congestion_control.empty()
-                                                   ? Json(nullptr)
-                                                   : Json(summary.network.congestion_control)},
+                        {"congestion_control", control ? Json(ToString(*control)) : Json()},
                         {"gpus", GpusJson(summary)}};
   if (summary.what_if) out["what_if"] = WhatIfJson(*summary.what_if);
   if (comparison != nullptr) out["comparison"] = ComparisonJson(*comparison);

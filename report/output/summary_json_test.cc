@@ -15,7 +15,7 @@ using Json = nlohmann::json;
 
 TEST(SummaryJson, CongestionControlIsNullWithoutAPacketNetwork) {
   Inputs inputs = FakeRun();
-  inputs.workload.topology.transport.congestion_control = "dcqcn";
+  inputs.workload.topology.transport.congestion_control = CongestionControl::kDcqcn;
   const auto written = [&inputs] {
     return Json::parse(SummaryJson(Summarize(inputs)))["assumptions"]["congestion_control"];
   };

@@ -221,10 +221,9 @@ std::string LinksText(const Summary& summary) {
   const size_t shown = std::min(summary.network.links.size(), kLinkLines);
   for (size_t i = 0; i < shown; ++i) {
     const LinkTotal& link = summary.network.links[i];
-    out +=
-        fmt::format("  {:<46}{:>8}{:>12}{:>9}{:>9}{:>12}\n", link.from + " to " + link.to,
-                    Percent(link.Utilization(summary.length.simulated)), ToString(link.most_queued),
-                    link.marked, link.dropped, ToString(link.paused));
+    out += fmt::format("  {:<46}{:>8}{:>12}{:>9}{:>9}{:>12}\n", link.from + " to " + link.to,
+                       Percent(link.Utilization(summary.length.simulated)),
+                       ToString(link.max_queued), link.marked, link.dropped, ToString(link.paused));
   }
   return out + MoreInJson(summary.network.links.size(), shown, "link");
 }

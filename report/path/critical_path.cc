@@ -70,7 +70,8 @@ class Walker {
     now_ = begin;
   }
 
-  // Goes to the last member to start of those that the data needs. The data moved from `ready` on.
+  // Goes to the member, of those whose data it needs, that starts last. The data moved from `ready`
+  // on.
   void GoToLastMember() {
     const Time ready = inputs_.timeline_of(rank_).ready[op_];
     CallMembers::Member last{rank_, op_};

@@ -3,7 +3,7 @@
 //
 // CriticalPath follows it backwards from its end (docs/explanation/accounting.md). From an op it
 // goes to the op's cause on the same rank (core/model/op_causes.h). From a communication op it
-// first goes to the last member to start of those that the op's data needs.
+// first goes to the member that starts last, of the members whose data the op needs.
 #ifndef DRYDOCK_REPORT_PATH_CRITICAL_PATH_H_
 #define DRYDOCK_REPORT_PATH_CRITICAL_PATH_H_
 

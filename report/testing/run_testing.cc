@@ -160,12 +160,17 @@ FlowPlan Flows(const Workload& workload) {
 // Forward 60 + 40 us, backward 150 us.
 KernelTimes Times() {
   KernelTimes times;
-  const KernelTime gemm = {"gemm",         "1024x1024x1024 fp16", Time::Us(60),
-                           "tensor cores", TimeSource::kProfile,  "a row"};
-  const KernelTime norm = {"norm",   "1024x1024 fp16",   Time::Us(40),
-                           "memory", TimeSource::kModel, "a law"};
-  const KernelTime wide = {"gemm",         "1024x1024x2048 fp16", Time::Us(150),
-                           "tensor cores", TimeSource::kScaled,   "another GPU"};
+  const KernelTime gemm = {
+      "gemm", "1024x1024x1024 fp16", Time::Us(60), KernelBound::kTensorCores, TimeSource::kProfile,
+      "a row"};
+  const KernelTime norm = {
+      "norm", "1024x1024 fp16", Time::Us(40), KernelBound::kMemory, TimeSource::kModel, "a law"};
+  const KernelTime wide = {"gemm",
+                           "1024x1024x2048 fp16",
+                           Time::Us(150),
+                           KernelBound::kTensorCores,
+                           TimeSource::kScaled,
+                           "another GPU"};
   times.gpus = {{"test-gpu", {{Time::Us(100), {gemm, norm}}, {Time::Us(150), {wide}}}}};
   times.source_count[0] = times.source_count[1] = times.source_count[2] = 1;
   return times;
@@ -185,7 +190,7 @@ Inputs FakeRun() {
   inputs.flows = Flows(inputs.workload);
   inputs.times = Times();
   Timeline& timeline = inputs.timeline;
-  timeline.network = "packet";
+  timeline.network = kPacketNetwork;
   timeline.iteration = Time::Us(600);
   timeline.ranks = {TimesOf(FirstStage(0)), TimesOf(FirstStage(10)), TimesOf(SecondStage()),
                     TimesOf(SecondStage())};

@@ -1,4 +1,4 @@
-// Plans the exchanges of tokens that DeepEP and HybridEP make with kernels of their own, without
+// Plans the exchanges of tokens that DeepEP and HybridEP make with special kernels, without
 // NCCL. A token crosses the network once for each host that needs it, to the GPU with the sender's
 // place on that host, which forwards it inside the host. The call's table of pairs has both hops
 // (workload-gen/work/token_routing.h); they overlap.

@@ -112,7 +112,7 @@ class Collective {
 
   Plan Write() {
     for (int channel = 0; channel < static_cast<int>(shares_.size()); ++channel) {
-      // By member: the connections that end at it, and those that start at it.
+      // By member: the connections that end at it, and the connections that start at it.
       std::vector<std::vector<uint32_t>> to(static_cast<size_t>(members_)),
           from(static_cast<size_t>(members_));
       for (int hop = 1; hop < members_; ++hop) {

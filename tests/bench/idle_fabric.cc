@@ -49,8 +49,8 @@ class Idler : public HostActor {
 
 int Run(int nics) {
   FabricShape shape;
-  shape.transport.flow_control = "pfc";
-  shape.transport.congestion_control = "dcqcn";
+  shape.transport.flow_control = FlowControl::kPfc;
+  shape.transport.congestion_control = CongestionControl::kDcqcn;
   Topology topology = Hosts(kHosts, nics, shape);
   for (int rail = 0; rail < nics; ++rail) AddRail(topology, rail, shape);
   auto network = MakePacketNetwork(topology, {});

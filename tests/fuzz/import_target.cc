@@ -22,7 +22,7 @@ void CheckReadsBack(const Result<ImportedTimes>& times, const Importer& importer
   if (!times.ok()) CHECK(!times.error().message().empty());
   if (!times.ok() || times->rows.empty()) return;
   const std::string text =
-      ProfileText(*times, {"g", "a\nb", importer.summary, "never", importer.burst});
+      ProfileText(*times, {"g", "a\nb", importer.summary, "never", importer.clocks});
   const Result<drydock::Profile> profile = ParseProfile(text, "p.csv");
   CHECK_NOTE(profile.ok(), profile.error().ToString());
   CHECK(profile->row_count() > 0);

@@ -119,7 +119,7 @@ void Manifest(const std::string& input) {
   Place(kManifestName, input);
   CheckPrintable(ReadWorkload(TheRun().dir.path(), WorkloadParts::kAll));
 }
-// In a run of its own: the target above leaves a manifest that its topology does not follow from.
+// In a separate run, because the target above leaves a manifest that contradicts its topology.
 void TopologyFile(const std::string& input) {
   static const Run run;
   CHECK(WriteFileAtomically(run.dir / kTopologyName, protocol::Seal(input)).ok());

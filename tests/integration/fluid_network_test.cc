@@ -215,7 +215,7 @@ TEST(FluidNetworkTest, FlowsCollideOnTheSameLinksAsPackets) {
 
 TEST(FluidNetworkTest, SprayFillsEveryPath) {
   Topology topology = RailFabric(16, 1, 8, 8, FabricShape());
-  topology.fabric.routing = "spray";
+  topology.fabric.routing = Routing::kSpray;
   std::vector<Order> orders;
   for (HostId i = 0; i < 8; ++i) orders.push_back(Transfer(i, i + 8, 4096 * 2000));
   const Outcome out = RunFluid(topology, orders);
@@ -285,8 +285,9 @@ TEST(FluidNetworkTest, RefusesUnsupportedOptions) {
             "the cluster has 'faults' that flip bits, which lose packets; use the packet network");
   topology.faults.clear();
   topology.transport.attributes = {{"RdmaTransport::WindowBdp", "wide"}};
-  EXPECT_EQ(WhyNot(topology, {}),
-            "attribute 'RdmaTransport::WindowBdp' is 'wide'; it must be a number, from 0 to 1000000");
+  EXPECT_EQ(
+      WhyNot(topology, {}),
+      "attribute 'RdmaTransport::WindowBdp' is 'wide'; it must be a number, from 0 to 1000000");
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ class WorkloadGen(unittest.TestCase):
                                  "workload-gen: memory of the fullest ranks (class 0): 57.1 GB of 85.9 GB: fits "
                                  "(parameters 5.54, gradients 11.09, optimizer states 33.26, library buffers 0.02, "
                                  "activations 6.11, working tensors 0.30, nccl 0.15, cuda context 0.60)\n"
-                                 "workload-gen: 1 process groups, 1 NCCL communicators created\n")
+                                 "workload-gen: 1 process group, 1 NCCL communicator created\n")
         names = sorted(p.name for p in (self.out / "1-workload").iterdir())
         self.assertEqual(names, ["class-0.et", "manifest.pb", "topology.pb"])
 

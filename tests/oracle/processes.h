@@ -1,5 +1,5 @@
-// Runs the same work in many processes in parallel. NCCL keeps much of its state per process, so each
-// rank has its own process, as in a training run.
+// Runs the same work in many processes in parallel. NCCL keeps much of its state per process, so
+// each rank has its own process, as in a training run.
 #ifndef DRYDOCK_TESTS_ORACLE_PROCESSES_H_
 #define DRYDOCK_TESTS_ORACLE_PROCESSES_H_
 

@@ -71,7 +71,7 @@ Topology Testbed(const std::string& control) {
   FabricShape shape = HpccPaperShape(control);
   shape.rate = Bandwidth::BitsPerSecond(40'000'000'000);
   shape.transport.attributes = {{"RdmaTransport::WindowBdp", "1000"}};
-  if (control == "dcqcn") {
+  if (shape.transport.congestion_control == CongestionControl::kDcqcn) {
     // Kmin 5 KB, Kmax 200 KB, Pmax 1 %, 40 Mb/s a step: at 40 Gb/s, so here times 25 / 40.
     shape.transport.attributes = {
         {"Dcqcn::AdditiveIncrease", "25 Mbps"},   {"Dcqcn::HyperIncrease", "250 Mbps"},

@@ -25,7 +25,7 @@ python3 -m pip --disable-pip-version-check download --quiet --no-deps --only-bin
   --no-cache-dir --dest "$work/wheels" --requirement "$here/wheels.txt" ||
   cannot "pip cannot fetch the CUDA toolkit's wheels from the index of this machine's configuration (see above)"
 
-# Unpacks the whole compiler, and of the libraries only those that gpu-profiler links.
+# Unpacks the whole compiler, and the libraries that gpu-profiler links.
 python3 - "$work" <<'PYTHON'
 import pathlib, sys, zipfile
 

@@ -109,13 +109,13 @@ class ImportCommand final : public Command {
     RETURN_IF_ERROR(ToStatus(report, input_.place));
     for (const std::string& note : report.notes) Report(kInfo, common, "note: " + note);
     ASSIGN_OR_RETURN(const size_t created, CreateCommunicators(workload, communicators_));
-    Report(
-        kInfo, common,
-        fmt::format("{}: {} in {}, {} ops, {} submodules, {} calls; {} process groups, {} NCCL "
-                    "communicators created",
-                    workload.totals.model_name, workload.totals.layout,
-                    Plural(workload.class_count, "class"), report.ops, workload.submodules.size(),
-                    workload.calls.size(), workload.groups.size(), created));
+    Report(kInfo, common,
+           fmt::format("{}: {} in {}, {}, {}, {}; {}, {} created", workload.totals.model_name,
+                       workload.totals.layout, Plural(workload.class_count, "class"),
+                       Plural(report.ops, "op"), Plural(workload.submodules.size(), "submodule"),
+                       Plural(workload.calls.size(), "call"),
+                       Plural(workload.groups.size(), "process group"),
+                       Plural(created, "NCCL communicator")));
     return OkStatus();
   }
 

@@ -433,8 +433,8 @@ std::vector<Key> TrainingKeys() {
                      Computed("--use-flash-attn"), Computed("--spec")}),
       Key("attention_kernels",
           kind::Choice(MEMBER(training.kernels.attention), {"auto", "flash", "cudnn", "unfused"}),
-          "kernels of attention where `kernels` is `fused`. `auto`: those that the framework picks "
-          "on the GPU; `flash`: FlashAttention; `cudnn`; `unfused`: products, softmax and dropout "
+          "kernels of attention where `kernels` is `fused`. `auto`: what the framework picks on "
+          "the GPU; `flash`: FlashAttention; `cudnn`; `unfused`: products, softmax and dropout "
           "one by one")
           .Megatron({Computed("--attention-backend")}),
       Key("gradient_accumulation_fusion",

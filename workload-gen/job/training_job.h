@@ -33,7 +33,7 @@ const std::string& FrameworkName(FrameworkKind kind);
 enum class Recompute : uint8_t { kNone, kSelective, kFull };
 enum class RecomputeMethod : uint8_t { kUniform, kBlock };
 enum class CrossEntropyFusion : uint8_t { kNone, kNative, kTransformerEngine };
-// The kernels of attention, where the rest is fused: kAuto: those that the framework picks.
+// The kernels of attention where the rest is fused. kAuto: the framework picks.
 enum class AttentionKernels : uint8_t { kAuto, kFlash, kCudnn, kUnfused };
 // kFlex: DeepEP.
 enum class MoeDispatcher : uint8_t { kAllToAll, kAllGather, kFlex, kHybridEp };

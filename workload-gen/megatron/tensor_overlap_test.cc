@@ -49,7 +49,7 @@ double Flops(const Workload& w) {
     if (op.kind != OpKind::kCompute) continue;
     for (const uint32_t index : w.blocks[op.work].submodules) {
       const Submodule& s = w.submodules[index];
-      if (!s.Is<submodule::Quantise>()) flops += s.flops;
+      if (!s.Is<submodule::Quantize>()) flops += s.flops;
     }
   }
   return flops;

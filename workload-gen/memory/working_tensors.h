@@ -25,7 +25,7 @@ struct WorkingRules {
 Bytes WorkingForward(const Submodule& forward, const WorkingRules& rules);
 // Of a backward submodule: the gradients of its outputs and inputs, and its own buffers.
 Bytes WorkingBackward(const Submodule& backward, const WorkingRules& rules);
-// Bytes of the gradient of a weight, or 0 if the submodule has none of its own.
+// Bytes of the gradient of the weight that belongs to the submodule, or 0 without one.
 Bytes WeightGradientOf(const Submodule& backward, const WorkingRules& rules);
 
 }  // namespace drydock

@@ -65,7 +65,7 @@ TEST(CoreAttention, StepsShareTheCausalSquare) {
   EXPECT_DOUBLE_EQ(flops(Ring({"parallel.context_type=allgather"})), whole / 4);
 }
 
-// Counts the elements of a layer that are copied or scaled, and those that are added.
+// Counts the elements of a layer that are copied or scaled, and the elements that are added.
 std::pair<int64_t, int64_t> Merged(const Workload& w, Phase phase) {
   std::pair<int64_t, int64_t> merged;
   for (const Op& op : w.programs[0].ops) {

@@ -44,7 +44,7 @@ struct FsdpUnit {
   int first = 0;         // its first group in forward order, the last in backward order
   int shards = 1;
   bool experts = false;      // sharded over the ranks that hold the same experts
-  int64_t fp8_elements = 0;  // of `elements`, those that are gathered in fp8
+  int64_t fp8_elements = 0;  // the part of `elements` that is gathered in fp8
 
   int64_t share() const { return elements / shards; }
   // Of the gathered parameters. `element`: of one that is not in fp8.

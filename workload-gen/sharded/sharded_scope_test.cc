@@ -71,7 +71,7 @@ TEST(ShardedScopeTest, Fp8RunsAllGemmsButTheHeadsInFp8) {
   EXPECT_EQ(ElementsMoved(w, "dp", kAg), ElementsMoved(plain, "dp", kAg));
 }
 
-// Elements of a layer that are read for their scales, and those that are cast.
+// Elements of a layer that are read for their scales, and elements that are cast.
 std::pair<int64_t, int64_t> ReadAndCast(const Workload& w) {
   std::pair<int64_t, int64_t> sums;
   for (const Op& op : w.programs[0].ops) {

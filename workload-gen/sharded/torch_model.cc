@@ -109,7 +109,7 @@ class ModelMaker {
   uint32_t Cast(const std::string& name, int64_t rows, int64_t n, Pass pass) {
     return maker_.Add(
         name + "-cast",
-        submodule::Quantise{.rows = rows, .n = n, .fused = true, .without_transpose = true}, pass);
+        submodule::Quantize{.rows = rows, .n = n, .fused = true, .without_transpose = true}, pass);
   }
 
   // torch.compile finds the largest value in the element-wise kernel that makes the tensor.

@@ -81,7 +81,7 @@ class TorchStageWriter {
     hooks_->AfterForward(pass);
   }
 
-  // Casts and gathers the input of this module and of those that share it.
+  // Casts and gathers the input of this module and of the modules that share it.
   void Enter(const std::vector<TorchModule>& modules, size_t i) {
     const TorchModule& module = modules[i];
     tensor_.Cast(module.input_cast);

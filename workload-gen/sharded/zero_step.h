@@ -11,8 +11,8 @@ class ZeroStep {
  public:
   explicit ZeroStep(const WriterContext& context) : c_(context), step_(context) {}
 
-  // `elements` counts all parameters of the stage's ranks except experts, `persistent` those that
-  // stay gathered in stage 3, `expert_elements` those of experts.
+  // `elements` counts all parameters of the stage's ranks except experts, `persistent` the elements
+  // that stay gathered in stage 3, `expert_elements` the parameters of experts.
   void Write(int64_t elements, int64_t persistent, int64_t expert_elements);
 
  private:

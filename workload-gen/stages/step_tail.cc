@@ -180,7 +180,7 @@ void StepTail::QuantizeWeights() {
   if (precision.quantized_gather && type != DataType::kMxfp8) return;
   const bool known = type == DataType::kMxfp8 || type == DataType::kFp8Block;
   c_.builder->Compute(StepWork("weights.quantise",
-                               submodule::Quantise{.rows = 1, .n = quantized_, .fused = known},
+                               submodule::Quantize{.rows = 1, .n = quantized_, .fused = known},
                                type, c_.tables));
 }
 

@@ -138,9 +138,9 @@ Quantized QuantizedOf(const Workload& w, Phase phase) {
     if (op.kind != OpKind::kCompute) continue;
     for (const uint32_t index : w.blocks[op.work].submodules) {
       const Submodule& s = w.submodules[index];
-      if (const auto* quantise = s.As<submodule::Quantise>()) {
-        (quantise->without_transpose ? all.without_transpose : all.with_transpose) +=
-            quantise->rows * quantise->n;
+      if (const auto* quantize = s.As<submodule::Quantize>()) {
+        (quantize->without_transpose ? all.without_transpose : all.with_transpose) +=
+            quantize->rows * quantize->n;
       }
       const auto* linear = s.As<submodule::Linear>();
       if (linear == nullptr || s.type != DataType::kFp8) continue;
@@ -227,10 +227,10 @@ TEST(Fp8Linear, QuantizesSharedExpertInputBeforeTheGather) {
   for (const Submodule& s : w.submodules) {
     if (s.name != "shared.fc1.cast") continue;
     ++found;
-    const auto* quantise = s.As<submodule::Quantise>();
-    ASSERT_NE(quantise, nullptr);
-    EXPECT_EQ(quantise->rows, 64 / kRanks);
-    EXPECT_TRUE(quantise->without_transpose);
+    const auto* quantize = s.As<submodule::Quantize>();
+    ASSERT_NE(quantize, nullptr);
+    EXPECT_EQ(quantize->rows, 64 / kRanks);
+    EXPECT_TRUE(quantize->without_transpose);
   }
   EXPECT_EQ(found, 1);
 }

@@ -101,7 +101,7 @@ class CostRules {
   Costs operator()(const submodule::TopK& s) const { return ElementWise(s.rows * s.n, 1, e_); }
   Costs operator()(const submodule::Permute& s) const { return Move(s); }
   Costs operator()(const submodule::Unpermute& s) const { return Move(s); }
-  Costs operator()(const submodule::Quantise& s) const {
+  Costs operator()(const submodule::Quantize& s) const {
     const double written = e_ < 2 ? e_ : 1;  // of a 16-bit type: fp8
     return ElementWise(s.rows * s.n, 1, 2 + (s.without_transpose ? 1 : 2) * written);
   }

@@ -74,14 +74,14 @@ LinearWork SubmoduleMaker::Linear(const std::string& name, int64_t rows, int64_t
 
 // Delayed scaling uses the scales of earlier steps. Fp8 that is gathered along its rows is turned
 // afterwards; MXFP8 and NVFP4 are quantized along both dimensions at once.
-uint32_t SubmoduleMaker::Quantise(const std::string& name, int64_t rows, int64_t n, bool searched,
+uint32_t SubmoduleMaker::Quantize(const std::string& name, int64_t rows, int64_t n, bool searched,
                                   bool parts, Pass pass) {
   const bool delayed = precision().delayed_scaling();
   const bool both = parts || precision().products() == DataType::kMxfp8 || precision().nvfp4;
   return Add({.name = name,
               .pass = pass,
               .type = delayed ? precision().type : linear_type(),
-              .work = submodule::Quantise{
+              .work = submodule::Quantize{
                   .rows = rows, .n = n, .fused = !searched, .without_transpose = !both}});
 }
 
@@ -130,7 +130,7 @@ LinearWork SubmoduleMaker::ColumnLinear(const std::string& name, int64_t rows, i
   linear.gathered = GatheredFormat(1);
   linear.reduces_scale = searches();
   if (!written) {
-    linear.input_cast = Quantise(name + ".cast", rows / layout_.tensor, k, searched,
+    linear.input_cast = Quantize(name + ".cast", rows / layout_.tensor, k, searched,
                                  /*parts=*/false, Pass::kForward);
   }
   return linear;
@@ -147,7 +147,7 @@ LinearWork SubmoduleMaker::RowLinear(const std::string& name, int64_t rows, int6
   if (!split) return linear;
   linear.gathered = GatheredFormat(2);
   linear.reduces_scale = searches();
-  linear.gradient_cast = Quantise(name + ".cast", rows / layout_.tensor, n, searches(),
+  linear.gradient_cast = Quantize(name + ".cast", rows / layout_.tensor, n, searches(),
                                   /*parts=*/false, Pass::kBackward);
   return linear;
 }
@@ -173,7 +173,7 @@ LinearWork SubmoduleMaker::OverlappedRowLinear(const std::string& name, int64_t 
   if (overlaps() && job_.overlap.tensor_scatter) {
     if (quantizes()) {
       linear.input_cast =
-          Quantise(name + ".cast", rows, k, searches(), /*parts=*/true, Pass::kForward);
+          Quantize(name + ".cast", rows, k, searches(), /*parts=*/true, Pass::kForward);
     }
     const bool ring = form == ScatterForm::kRing;
     linear.forward_parts =

@@ -119,7 +119,7 @@ class SubmoduleMaker {
   PartWork ColumnParts(const std::string& name, submodule::Linear linear, Pass pass);
   PartWork RowParts(const std::string& name, submodule::Linear linear, Pass pass);
   // Quantizes rows x n; `parts`: for GEMMs in parts, which need the transpose of each format.
-  uint32_t Quantise(const std::string& name, int64_t rows, int64_t n, bool searched, bool parts,
+  uint32_t Quantize(const std::string& name, int64_t rows, int64_t n, bool searched, bool parts,
                     Pass pass);
   // Transformer Engine quantizes the operands of the linear layers.
   bool quantizes() const {

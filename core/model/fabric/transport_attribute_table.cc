@@ -282,19 +282,21 @@ const std::vector<TransportAttribute>& TransportAttributes() {
   return rows;
 }
 
-const std::vector<CongestionControlName>& CongestionControlNames() {
-  static const std::vector<CongestionControlName> names = {
-      {"none", "queue pairs send at line rate, within their window", ""},
-      {"dcqcn", "marks, notifications and rates (Zhu et al., SIGCOMM 2015)", "Dcqcn"},
-      {"hpcc", "windows from the load that switches write into packets (Li et al., SIGCOMM 2019)",
-       "Hpcc"},
-      {"timely", "rates from the gradient of round-trip times (Mittal et al., SIGCOMM 2015)",
-       "Timely"},
-      {"swift", "windows that hold round trips at a target (Kumar et al., SIGCOMM 2020)", "Swift"},
-      {"dctcp", "windows cut by the share of marked packets (Alizadeh et al., SIGCOMM 2010)",
-       "Dctcp"},
+const std::vector<CongestionAlgorithm>& CongestionAlgorithms() {
+  static const std::vector<CongestionAlgorithm> algorithms = {
+      {CongestionControl::kNone, "queue pairs send at line rate, within their window", ""},
+      {CongestionControl::kDcqcn, "marks, notifications and rates (Zhu et al., SIGCOMM 2015)",
+       "Dcqcn"},
+      {CongestionControl::kHpcc,
+       "windows from the load that switches write into packets (Li et al., SIGCOMM 2019)", "Hpcc"},
+      {CongestionControl::kTimely,
+       "rates from the gradient of round-trip times (Mittal et al., SIGCOMM 2015)", "Timely"},
+      {CongestionControl::kSwift,
+       "windows that hold round trips at a target (Kumar et al., SIGCOMM 2020)", "Swift"},
+      {CongestionControl::kDctcp,
+       "windows cut by the share of marked packets (Alizadeh et al., SIGCOMM 2010)", "Dctcp"},
   };
-  return names;
+  return algorithms;
 }
 
 }  // namespace drydock

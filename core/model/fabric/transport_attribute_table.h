@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/base/units.h"
+#include "core/model/topology.h"
 
 namespace drydock {
 
@@ -51,14 +52,14 @@ inline constexpr TransportKey<Time> kRerouteTime = {"FaultInjector::RerouteTime"
 // By class, in the order of the reference page.
 const std::vector<TransportAttribute>& TransportAttributes();
 
-// A value of 'congestion_control'.
-struct CongestionControlName {
-  std::string name;        // "dcqcn"
-  std::string summary;     // one line, with the paper
-  std::string attributes;  // the class of its attributes: "Dcqcn"; empty for 'none'
+struct CongestionAlgorithm {
+  CongestionControl control;  // the value of 'congestion_control' that names it
+  std::string summary;        // one line, with the paper
+  std::string attributes;     // the class of its attributes: "Dcqcn"; empty for 'none'
 };
 
-const std::vector<CongestionControlName>& CongestionControlNames();
+// In the order of the enumeration.
+const std::vector<CongestionAlgorithm>& CongestionAlgorithms();
 
 }  // namespace drydock
 

@@ -73,12 +73,12 @@ std::string AttributesOf(std::string_view owner) {
 
 std::string CongestionControls() {
   std::string out = "## Congestion control\n\n| `congestion_control` | algorithm |\n|---|---|\n";
-  for (const CongestionControlName& each : CongestionControlNames()) {
-    out += fmt::format("| `{}` | {} |\n", each.name, each.summary);
+  for (const CongestionAlgorithm& each : CongestionAlgorithms()) {
+    out += fmt::format("| `{}` | {} |\n", ToString(each.control), each.summary);
   }
-  for (const CongestionControlName& each : CongestionControlNames()) {
+  for (const CongestionAlgorithm& each : CongestionAlgorithms()) {
     if (each.attributes.empty()) continue;
-    out += fmt::format("\n### `{}`\n\n{}", each.name, AttributesOf(each.attributes));
+    out += fmt::format("\n### `{}`\n\n{}", ToString(each.control), AttributesOf(each.attributes));
   }
   return out;
 }

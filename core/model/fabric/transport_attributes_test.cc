@@ -39,12 +39,12 @@ TEST(TransportAttributes, EachHasAUnitAValidDefaultAMeaningAndASource) {
 }
 
 TEST(TransportAttributes, EveryAlgorithmButNoneHasAttributes) {
-  for (const CongestionControlName& each : CongestionControlNames()) {
+  for (const CongestionAlgorithm& each : CongestionAlgorithms()) {
     int found = 0;
     for (const TransportAttribute& attribute : TransportAttributes()) {
       found += attribute.name.starts_with(each.attributes + "::") ? 1 : 0;
     }
-    EXPECT_EQ(found > 0, each.name != "none") << each.name;
+    EXPECT_EQ(found > 0, each.control != CongestionControl::kNone) << ToString(each.control);
   }
 }
 

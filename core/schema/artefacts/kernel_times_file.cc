@@ -15,7 +15,7 @@ void Encode(const SubmoduleTime& from, proto::KernelTimes::Submodule* to) {
     added->set_name(kernel.name);
     added->set_shape(kernel.shape);
     added->set_time_ps(kernel.time.ps());
-    added->set_bound(kernel.bound);
+    added->set_bound(std::string(ToString(kernel.bound)));
     added->set_source(static_cast<uint32_t>(kernel.source));
     added->set_detail(kernel.detail);
     added->set_row_distance(kernel.row_distance);
@@ -31,16 +31,17 @@ bool Decode(const proto::KernelTimes::Submodule& from, SubmoduleTime* to) {
   if (to->total < Time()) return false;
   for (const proto::KernelTimes::Kernel& kernel : from.kernels()) {
     const auto source = protocol::ToEnum<TimeSource>(kernel.source());
-    if (!protocol::Within(source, kTimeSourceCount) || kernel.time_ps() < 0 ||
+    const auto bound = protocol::ToEnum<KernelBound>(kernel.bound(), KernelBoundNames());
+    if (!protocol::Within(source, kTimeSourceCount) ||
+        !protocol::Within(bound, kKernelBoundCount) || kernel.time_ps() < 0 ||
         !(kernel.row_distance() >= 0) || !(kernel.expected_error() >= 0) ||
         !protocol::Within(kernel.more_launches(), kMaxLaunches) ||
         !protocol::Within(kernel.looped(), kMaxLaunches)) {
       return false;
     }
-    to->kernels.push_back({kernel.name(), kernel.shape(), Time::Ps(kernel.time_ps()),
-                           kernel.bound(), source, kernel.detail(), kernel.row_distance(),
-                           kernel.expected_error(), kernel.gap(), kernel.more_launches() + 1,
-                           kernel.looped()});
+    to->kernels.push_back({kernel.name(), kernel.shape(), Time::Ps(kernel.time_ps()), bound, source,
+                           kernel.detail(), kernel.row_distance(), kernel.expected_error(),
+                           kernel.gap(), kernel.more_launches() + 1, kernel.looped()});
   }
   return true;
 }

@@ -5,9 +5,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/base/files.h"
 #include "core/base/result.h"
@@ -49,6 +51,13 @@ bool IsSealed(const std::string& message);
 template <typename Enum>
 Enum ToEnum(uint32_t stored) {
   return static_cast<Enum>(stored < 0xFF ? stored : 0xFF);
+}
+// Converts a stored name to an enumerator. `names` has the names of the enumerators in their order.
+// A name that is not among them becomes an enumerator out of range.
+template <typename Enum>
+Enum ToEnum(const std::string& stored, const std::vector<std::string>& names) {
+  const auto found = std::find(names.begin(), names.end(), stored);
+  return ToEnum<Enum>(static_cast<uint32_t>(found - names.begin()));
 }
 template <typename Enum>
 bool Within(Enum value, size_t count) {

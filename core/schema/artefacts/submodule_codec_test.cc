@@ -45,7 +45,7 @@ TEST(SubmoduleCodec, AFieldIsStoredUnderItsNumber) {
   expected.set_accumulate_half(true);
   protocol::Encode(s, &message);
   EXPECT_EQ(message.SerializeAsString(), expected.SerializeAsString());
-  s.work = submodule::Quantise{.rows = 1, .n = 2, .without_transpose = true};
+  s.work = submodule::Quantize{.rows = 1, .n = 2, .without_transpose = true};
   message.Clear();
   protocol::Encode(s, &message);
   EXPECT_EQ(message.kind(), 18u);

@@ -119,7 +119,7 @@ void Encode(const LinkTotal& from, proto::Timeline::Link* to) {
   to->set_to(from.to);
   to->set_bits_per_second(from.rate.bits_per_second());
   to->set_sent_bytes(from.sent.count());
-  to->set_most_queued_bytes(from.most_queued.count());
+  to->set_max_queued_bytes(from.max_queued.count());
   to->set_marked(from.marked);
   to->set_dropped(from.dropped);
   to->set_paused_ps(from.paused.ps());
@@ -132,7 +132,7 @@ bool Decode(const proto::Timeline::Link& from, LinkTotal* to) {
   to->to = from.to();
   to->rate = Bandwidth::BitsPerSecond(from.bits_per_second());
   to->sent = Bytes(from.sent_bytes());
-  to->most_queued = Bytes(from.most_queued_bytes());
+  to->max_queued = Bytes(from.max_queued_bytes());
   to->marked = from.marked();
   to->dropped = from.dropped();
   to->paused = Time::Ps(from.paused_ps());
@@ -140,7 +140,7 @@ bool Decode(const proto::Timeline::Link& from, LinkTotal* to) {
   to->repeated = from.repeated_packets();
   constexpr int64_t kMaxBytes = int64_t{1} << 56;  // 72 PB: the time on any link fits a Time
   return from.bits_per_second() > 0 && from.sent_bytes() >= 0 && from.sent_bytes() < kMaxBytes &&
-         from.most_queued_bytes() >= 0 && from.marked() >= 0 && from.dropped() >= 0 &&
+         from.max_queued_bytes() >= 0 && from.marked() >= 0 && from.dropped() >= 0 &&
          from.paused_ps() >= 0 && from.busy_ps() >= 0 && from.repeated_packets() >= 0;
 }
 

@@ -206,7 +206,7 @@ bool DecodeLinks(const proto::Topology& from, Fabric* to) {
 
 void EncodeFabric(const Fabric& from, proto::Topology* to) {
   to->set_fabric_kind(from.kind);
-  to->set_routing(from.routing);
+  to->set_routing(std::string(ToString(from.routing)));
   if (from.sharp) to->set_sharp_latency_ps(from.sharp->latency.ps());
   EncodeSwitches(from, to);
   EncodeLinks(from, to);
@@ -214,7 +214,7 @@ void EncodeFabric(const Fabric& from, proto::Topology* to) {
 
 bool DecodeFabric(const proto::Topology& from, Fabric* to) {
   to->kind = from.fabric_kind();
-  to->routing = from.routing();
+  to->routing = protocol::ToEnum<Routing>(from.routing(), RoutingNames());
   if (from.has_sharp_latency_ps()) to->sharp = Sharp{Time::Ps(from.sharp_latency_ps())};
   return DecodeSwitches(from, to) && DecodeLinks(from, to);
 }
@@ -222,26 +222,26 @@ bool DecodeFabric(const proto::Topology& from, Fabric* to) {
 // ---- Transport, faults, variation -------------------------------------------------------------
 
 void EncodeTransport(const Transport& from, proto::Topology::Transport* to) {
-  to->set_kind(from.kind);
+  to->set_kind(std::string(ToString(from.kind)));
   to->set_mtu_bytes(from.mtu.count());
   to->set_header_bytes(from.header.count());
   to->set_ack_bytes(from.ack.count());
   to->set_packets_per_ack(from.packets_per_ack);
-  to->set_congestion_control(from.congestion_control);
-  to->set_flow_control(from.flow_control);
-  to->set_retransmission(from.retransmission);
+  to->set_congestion_control(std::string(ToString(from.congestion_control)));
+  to->set_flow_control(std::string(ToString(from.flow_control)));
+  to->set_retransmission(std::string(ToString(from.retransmission)));
   EncodeSettings(from.attributes, to->mutable_attributes());
 }
 
 Transport DecodeTransport(const proto::Topology::Transport& from) {
-  return {from.kind(),
+  return {protocol::ToEnum<TransportKind>(from.kind(), TransportKindNames()),
           Bytes(from.mtu_bytes()),
           Bytes(from.header_bytes()),
           Bytes(from.ack_bytes()),
           from.packets_per_ack(),
-          from.congestion_control(),
-          from.flow_control(),
-          from.retransmission(),
+          protocol::ToEnum<CongestionControl>(from.congestion_control(), CongestionControlNames()),
+          protocol::ToEnum<FlowControl>(from.flow_control(), FlowControlNames()),
+          protocol::ToEnum<Retransmission>(from.retransmission(), RetransmissionNames()),
           DecodeSettings(from.attributes())};
 }
 

@@ -46,7 +46,7 @@ TEST(ClusterFileTest, FieldsOfTheToyCluster) {
   EXPECT_TRUE(t.host_kinds[0].scale_up.multicast);
   EXPECT_EQ(t.host_kinds[0].nics.pcie_generation, 4);
   EXPECT_EQ(t.host_kinds[0].nics.pcie_lanes, 8);
-  EXPECT_EQ(t.transport.kind, "infiniband");
+  EXPECT_EQ(t.transport.kind, TransportKind::kInfiniBand);
   EXPECT_EQ(t.transport.mtu.count(), 2048);
   EXPECT_EQ(t.transport.packets_per_ack, 8);
   EXPECT_EQ(t.nccl_settings, (std::vector<std::pair<std::string, std::string>>{

@@ -16,13 +16,15 @@ void ReadSharp(FabricContext* context) {
   reader.Read("latency", &sharp.latency);
   CheckLatency("latency", sharp.latency, &reader);
   reader.Finish();
-  if (context->topology->fabric.kind == "none") {
-    context->reader->Fail("sharp", "'none' has no switches that could reduce");
+  const Topology& topology = *context->topology;
+  if (topology.fabric.switches.empty()) {
+    context->reader->Fail(
+        "sharp", fmt::format("'{}' has no switches that could reduce", topology.fabric.kind));
   }
-  if (context->topology->transport.kind != "infiniband") {
+  if (topology.transport.kind != TransportKind::kInfiniBand) {
     context->reader->Fail("sharp", fmt::format("'sharp' is a service of InfiniBand switches, but "
                                                "the transport's kind is '{}'",
-                                               context->topology->transport.kind));
+                                               ToString(topology.transport.kind)));
   }
   context->topology->fabric.sharp = sharp;
 }
@@ -34,11 +36,6 @@ std::vector<std::string> KindNames() {
 }
 
 }  // namespace
-
-const std::vector<std::string>& RoutingNames() {
-  static const std::vector<std::string> names = {"ecmp", "flowlet", "adaptive", "spray"};
-  return names;
-}
 
 void ReadFabric(const YamlNode& node, const FileFetcher& fetch, Topology* topology,
                 Diagnostics* diagnostics) {
@@ -55,7 +52,7 @@ void ReadFabric(const YamlNode& node, const FileFetcher& fetch, Topology* topolo
   ReadSharp(&context);
   int routing = 0;
   reader.ReadChoice("routing", RoutingNames(), &routing, false);
-  topology->fabric.routing = RoutingNames()[static_cast<size_t>(routing)];
+  topology->fabric.routing = static_cast<Routing>(routing);
   reader.Finish();
 }
 

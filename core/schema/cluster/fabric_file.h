@@ -2,17 +2,11 @@
 #ifndef DRYDOCK_CORE_SCHEMA_CLUSTER_FABRIC_FILE_H_
 #define DRYDOCK_CORE_SCHEMA_CLUSTER_FABRIC_FILE_H_
 
-#include <string>
-#include <vector>
-
 #include "core/base/yaml.h"
 #include "core/model/topology.h"
 #include "core/schema/fabric/fabric_kind.h"
 
 namespace drydock {
-
-// Values of `routing`; the first is the default.
-const std::vector<std::string>& RoutingNames();
 
 // Fills topology->fabric. REQUIRES: `topology` has its hosts, host kinds and transport.
 void ReadFabric(const YamlNode& node, const FileFetcher& fetch, Topology* topology,

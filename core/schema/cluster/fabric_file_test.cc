@@ -317,7 +317,7 @@ TEST(FabricMistakeTest, ExplicitSwitches) {
 }
 
 TEST(FabricSharpTest, IsReadOnlyOnInfiniband) {
-  const auto made = [](const std::string& transport, const std::string& fabric) {
+  const auto made = [](TransportKind transport, const std::string& fabric) {
     Topology topology = Hosts({2, 1});
     topology.transport.kind = transport;
     Diagnostics diagnostics;
@@ -326,20 +326,20 @@ TEST(FabricSharpTest, IsReadOnlyOnInfiniband) {
     return FirstLine(ErrorText(diagnostics.ToStatus()));
   };
   const std::string fabric = "kind: single-switch\nswitch: " + Layer(2, 100) + "\n";
-  EXPECT_EQ(made("infiniband", fabric), "ok");
-  EXPECT_EQ(made("infiniband", fabric + "sharp: {latency: 150 ns}\n"), "ok");
-  EXPECT_EQ(made("roce-v2", fabric + "sharp: {latency: 150 ns}\n"),
+  EXPECT_EQ(made(TransportKind::kInfiniBand, fabric), "ok");
+  EXPECT_EQ(made(TransportKind::kInfiniBand, fabric + "sharp: {latency: 150 ns}\n"), "ok");
+  EXPECT_EQ(made(TransportKind::kRoceV2, fabric + "sharp: {latency: 150 ns}\n"),
             "f:3:8: error: 'sharp' is a service of InfiniBand switches, but the transport's kind "
             "is 'roce-v2'");
-  EXPECT_EQ(made("infiniband", fabric + "sharp: {latency: 2 s}\n"),
+  EXPECT_EQ(made(TransportKind::kInfiniBand, fabric + "sharp: {latency: 2 s}\n"),
             "f:3:18: error: 'latency' is 2 s; it must be at most 1 s");
-  EXPECT_EQ(made("infiniband", fabric + "sharp: {latncy: 2 s}\n"),
+  EXPECT_EQ(made(TransportKind::kInfiniBand, fabric + "sharp: {latncy: 2 s}\n"),
             "f:3:8: error: 'sharp' lacks the key 'latency'");
 }
 
 TEST(FabricSharpTest, NeedsSwitches) {
   Topology topology = Hosts({1, 1});
-  topology.transport.kind = "infiniband";
+  topology.transport.kind = TransportKind::kInfiniBand;
   Diagnostics diagnostics;
   ReadFabric(ParseYaml("kind: none\nsharp: {latency: 150 ns}\n", "f").value(), {}, &topology,
              &diagnostics);
@@ -354,7 +354,8 @@ TEST(FabricRoutingTest, IsReadForEveryKind) {
     ReadFabric(
         ParseYaml("kind: single-switch\nswitch: " + Layer(2, 100) + "\n" + routing, "f").value(),
         {}, &topology, &diagnostics);
-    return topology.fabric.routing + " " + FirstLine(ErrorText(diagnostics.ToStatus()));
+    return std::string(ToString(topology.fabric.routing)) + " " +
+           FirstLine(ErrorText(diagnostics.ToStatus()));
   };
   EXPECT_EQ(made(""), "ecmp ok");
   EXPECT_EQ(made("routing: spray\n"), "spray ok");

@@ -13,7 +13,7 @@ namespace drydock {
 
 Result<GpuSpec> ParseGpuFile(const std::string& text, const std::string& file_name);
 
-// The name of a GPU's file among those that a cluster names: "gpus/a100-sxm-80g.yaml".
+// The name of a GPU's file among the files that a cluster names: "gpus/a100-sxm-80g.yaml".
 std::string GpuFileName(const std::string& gpu);
 
 // Reads the `collectives:` section; reports missing and unknown keys.

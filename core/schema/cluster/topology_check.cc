@@ -13,9 +13,7 @@
 
 #include "core/model/fabric/transport_attributes.h"
 #include "core/schema/cluster/cluster_limits.h"
-#include "core/schema/cluster/fabric_file.h"
 #include "core/schema/cluster/fabric_table.h"
-#include "core/schema/cluster/transport_file.h"
 #include "core/schema/fabric/limits.h"
 
 namespace drydock {
@@ -25,6 +23,11 @@ using Settings = std::vector<std::pair<std::string, std::string>>;
 
 bool IsOneOf(const std::string& name, const std::vector<std::string>& names) {
   return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+template <typename Enum>
+bool IsEnumerator(Enum value, const std::vector<std::string>& names) {
+  return static_cast<size_t>(value) < names.size();
 }
 
 bool IsWithin(double value, double low, double high) { return value >= low && value <= high; }
@@ -194,9 +197,10 @@ bool IsFabric(const Topology& topology) {
   const bool known = fabric.kind.empty() ||
                      std::any_of(FabricKinds().begin(), FabricKinds().end(),
                                  [&](const FabricKind& kind) { return fabric.kind == kind.name; });
-  const bool sharp = !fabric.sharp || (IsLatency(fabric.sharp->latency) && fabric.kind != "none" &&
-                                       topology.transport.kind == "infiniband");
-  return known && sharp && IsOneOf(fabric.routing, RoutingNames()) &&
+  const bool sharp =
+      !fabric.sharp || (IsLatency(fabric.sharp->latency) && !fabric.switches.empty() &&
+                        topology.transport.kind == TransportKind::kInfiniBand);
+  return known && sharp && IsEnumerator(fabric.routing, RoutingNames()) &&
          std::all_of(fabric.switches.begin(), fabric.switches.end(), IsSwitch) &&
          std::all_of(fabric.links.begin(), fabric.links.end(),
                      [&](const FabricLink& link) { return IsLink(link, topology); }) &&
@@ -211,16 +215,13 @@ bool AreSorted(const Settings& settings) {
 }
 
 bool IsTransport(const Transport& transport) {
-  const auto& controls = CongestionControlNames();
   const auto within = [](Bytes bytes, int64_t low, int64_t high) {
     return bytes.count() >= low && bytes.count() <= high;
   };
-  return IsOneOf(transport.kind, TransportKindNames()) &&
-         IsOneOf(transport.flow_control, FlowControlNames()) &&
-         IsOneOf(transport.retransmission, RetransmissionNames()) &&
-         std::any_of(
-             controls.begin(), controls.end(),
-             [&](const auto& known) { return known.name == transport.congestion_control; }) &&
+  return IsEnumerator(transport.kind, TransportKindNames()) &&
+         IsEnumerator(transport.flow_control, FlowControlNames()) &&
+         IsEnumerator(transport.retransmission, RetransmissionNames()) &&
+         IsEnumerator(transport.congestion_control, CongestionControlNames()) &&
          within(transport.mtu, kMinMtu, kMaxMtu) &&
          within(transport.header, 1, kMaxFrameOverhead) &&
          within(transport.ack, 1, kMaxFrameOverhead) && transport.packets_per_ack >= 1 &&

@@ -12,22 +12,18 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-// Sets *choice to the value of `key`, or to the first of `names` if the key is absent.
-void ReadName(const char* key, const Names& names, YamlReader* reader, std::string* choice) {
+// Sets *choice to the value of `key`, or to the first enumerator if the key is absent. `names` has
+// the names of the enumerators in their order.
+template <typename Enum>
+void ReadEnum(const char* key, const Names& names, YamlReader* reader, Enum* choice) {
   int index = 0;
   reader->ReadChoice(key, names, &index, false);
-  *choice = names[static_cast<size_t>(index)];
+  *choice = static_cast<Enum>(index);
 }
 
 void ReadBytes(const char* key, int64_t low, int64_t high, YamlReader* reader, Bytes* bytes) {
   reader->ReadOptional(key, bytes);
   reader->CheckRange(key, bytes->count(), low, high);
-}
-
-Names CongestionControls() {
-  Names names;
-  for (const CongestionControlName& each : CongestionControlNames()) names.push_back(each.name);
-  return names;
 }
 
 // Adds the attribute to `settings` if its name and its value are valid.
@@ -60,32 +56,17 @@ void ReadAttributes(YamlReader* reader, TransportSettings* settings, Diagnostics
 
 }  // namespace
 
-const Names& TransportKindNames() {
-  static const Names names = {"roce-v2", "infiniband"};
-  return names;
-}
-
-const Names& FlowControlNames() {
-  static const Names names = {"ideal", "pfc", "none", "trim"};
-  return names;
-}
-
-const Names& RetransmissionNames() {
-  static const Names names = {"go-back-n", "selective-repeat"};
-  return names;
-}
-
 void ReadTransport(const YamlNode& node, Transport* transport, Diagnostics* diagnostics) {
   YamlReader reader(node, "transport", diagnostics);
-  ReadName("kind", TransportKindNames(), &reader, &transport->kind);
+  ReadEnum("kind", TransportKindNames(), &reader, &transport->kind);
   ReadBytes("mtu", kMinMtu, kMaxMtu, &reader, &transport->mtu);
   ReadBytes("header", 1, kMaxFrameOverhead, &reader, &transport->header);
   ReadBytes("ack", 1, kMaxFrameOverhead, &reader, &transport->ack);
   reader.ReadOptional("packets_per_ack", &transport->packets_per_ack);
   reader.CheckRange("packets_per_ack", transport->packets_per_ack, 1, kMaxPacketsPerAck);
-  ReadName("congestion_control", CongestionControls(), &reader, &transport->congestion_control);
-  ReadName("flow_control", FlowControlNames(), &reader, &transport->flow_control);
-  ReadName("retransmission", RetransmissionNames(), &reader, &transport->retransmission);
+  ReadEnum("congestion_control", CongestionControlNames(), &reader, &transport->congestion_control);
+  ReadEnum("flow_control", FlowControlNames(), &reader, &transport->flow_control);
+  ReadEnum("retransmission", RetransmissionNames(), &reader, &transport->retransmission);
   ReadAttributes(&reader, &transport->attributes, diagnostics);
   reader.Finish();
 }

@@ -3,18 +3,10 @@
 #ifndef DRYDOCK_CORE_SCHEMA_CLUSTER_TRANSPORT_FILE_H_
 #define DRYDOCK_CORE_SCHEMA_CLUSTER_TRANSPORT_FILE_H_
 
-#include <string>
-#include <vector>
-
 #include "core/base/yaml.h"
 #include "core/model/topology.h"
 
 namespace drydock {
-
-// Values of `kind`, `flow_control` and `retransmission`; the first of each is the default.
-const std::vector<std::string>& TransportKindNames();
-const std::vector<std::string>& FlowControlNames();
-const std::vector<std::string>& RetransmissionNames();
 
 // Fills *transport. A key that is absent keeps its value.
 void ReadTransport(const YamlNode& node, Transport* transport, Diagnostics* diagnostics);

@@ -195,10 +195,11 @@ KernelTimes ToyKernelTimes(const Workload& workload) {
     of_gpu.gpu = gpu.name;
     of_gpu.submodules = {
         {Time::Us(3),
-         {{"gemm", "8x4x2 bf16", Time::Us(2), "tensor cores", TimeSource::kProfile, "row 7"},
-          {"bias", "8x4", Time::Us(1), "memory", TimeSource::kScaled, "by bandwidth", 1.5, 0.1,
-           true}}},
-        {Time::Ps(1), {{"flash", "8", Time::Ps(1), "launch", TimeSource::kModel, ""}}}};
+         {{"gemm", "8x4x2 bf16", Time::Us(2), KernelBound::kTensorCores, TimeSource::kProfile,
+           "row 7"},
+          {"bias", "8x4", Time::Us(1), KernelBound::kMemory, TimeSource::kScaled, "by bandwidth",
+           1.5, 0.1, true}}},
+        {Time::Ps(1), {{"flash", "8", Time::Ps(1), KernelBound::kLaunch, TimeSource::kModel, ""}}}};
   }
   return times;
 }
@@ -356,8 +357,8 @@ std::string Dump(const KernelTimes& times) {
     for (const SubmoduleTime& submodule : gpu.submodules) {
       out += fmt::format("total {}\n", submodule.total.ps());
       for (const KernelTime& k : submodule.kernels) {
-        out += fmt::format("{} {} {} {} {} {} {}\n", k.name, k.shape, k.time.ps(), k.bound,
-                           int(k.source), k.detail, k.gap);
+        out += fmt::format("{} {} {} {} {} {} {}\n", k.name, k.shape, k.time.ps(),
+                           ToString(k.bound), int(k.source), k.detail, k.gap);
       }
     }
   }
@@ -383,7 +384,7 @@ std::string Dump(const Timeline& timeline) {
   for (const auto& [name, value] : timeline.counters) out += fmt::format("{} {}\n", name, value);
   for (const LinkTotal& link : timeline.links) {
     out += fmt::format("{} {} {} {} {} {} {} {} {} {}\n", link.from, link.to,
-                       link.rate.bits_per_second(), link.sent.count(), link.most_queued.count(),
+                       link.rate.bits_per_second(), link.sent.count(), link.max_queued.count(),
                        link.marked, link.dropped, link.paused.ps(), link.busy.ps(), link.repeated);
   }
   for (const SlowdownRow& row : timeline.slowdowns) {

@@ -20,7 +20,8 @@ Result<FluidSettings> FluidSettingsOf(const Topology& topology) {
   set.header = transport.header.count();
   set.ack = transport.ack.count();
   set.packets_per_ack = transport.packets_per_ack;
-  set.split = topology.fabric.routing == "spray" || topology.fabric.routing == "adaptive";
+  set.split =
+      topology.fabric.routing == Routing::kSpray || topology.fabric.routing == Routing::kAdaptive;
   const TransportSettings& attributes = transport.attributes;
   ASSIGN_OR_RETURN(set.window, ValueOf(kWindowBdp, attributes));
   set.window_set = std::any_of(attributes.begin(), attributes.end(), [](const auto& attribute) {

@@ -46,8 +46,8 @@ class FabricNode : public Node, public Partition
     void SetPeer(uint16_t port, FabricNode* peer);
     /// Finds the devices that have a trace sink and the threads of the mailboxes' receivers.
     void Start() override;
-    /// Takes \p frames, which are in flight to \p port, with the \p telemetry of those that have
-    /// it.
+    /// Takes \p frames, which are in flight to \p port, with the \p telemetry of the frames
+    /// that have it.
     void Accept(uint16_t port, std::vector<Frame>& frames, std::vector<Telemetry>& telemetry);
     /// Accept for frames from another process; \p name is the port.
     void Receive(uint32_t name, drydock::Unpacker& parcel) override;

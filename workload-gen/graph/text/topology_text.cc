@@ -109,8 +109,8 @@ std::string EndText(const LinkEnd& end, const Fabric& fabric) {
 
 void AppendFabric(const Fabric& fabric, std::string* text) {
   fmt::format_to(Out(*text), "fabric {}: routing {}, {} switches, {} cables",
-                 fabric.kind.empty() ? "none" : fabric.kind, fabric.routing, fabric.switches.size(),
-                 fabric.links.size());
+                 fabric.kind.empty() ? "none" : fabric.kind, ToString(fabric.routing),
+                 fabric.switches.size(), fabric.links.size());
   if (fabric.sharp) fmt::format_to(Out(*text), ", SHARP {}", ToString(fabric.sharp->latency));
   *text += '\n';
   for (const FabricSwitch& each : fabric.switches) {
@@ -128,9 +128,10 @@ void AppendTransport(const Transport& transport, std::string* text) {
   fmt::format_to(Out(*text),
                  "transport {}: MTU {}, header {}, acknowledgement {} for {} packets, congestion "
                  "control {}, flow control {}, retransmission {}\n",
-                 transport.kind, ToString(transport.mtu), ToString(transport.header),
-                 ToString(transport.ack), transport.packets_per_ack, transport.congestion_control,
-                 transport.flow_control, transport.retransmission);
+                 ToString(transport.kind), ToString(transport.mtu), ToString(transport.header),
+                 ToString(transport.ack), transport.packets_per_ack,
+                 ToString(transport.congestion_control), ToString(transport.flow_control),
+                 ToString(transport.retransmission));
   for (const auto& [name, value] : transport.attributes) {
     fmt::format_to(Out(*text), "attribute {}: {}\n", name, value);
   }
