@@ -72,7 +72,8 @@ class GpuSimulation {
       ++source_count[static_cast<size_t>(TimeSource::kGiven)];
       return StatedTime(submodule, gpu_.spec);
     }
-    ASSIGN_OR_RETURN(const std::vector<Kernel> kernels, KernelsOf(submodule, kernels_));
+    ASSIGN_OR_RETURN(const std::vector<Kernel> kernels,
+                     KernelsOf(submodule, kernels_, Fp8LayoutsOf(gpu_.spec)));
     SubmoduleTime time;
     int launches = 0;
     for (const Kernel& kernel : kernels) {
