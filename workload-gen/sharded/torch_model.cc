@@ -89,7 +89,7 @@ class ModelMaker {
   }
 
   // The product takes transposed copies of both operands, of a shared input once; on every GPU,
-  // because torchao lays both out for the layout of Hopper's products.
+  // which is an assumption: torchao was read for Hopper's products.
   uint32_t WeightGradient(const TorchModule& module, submodule::Linear product,
                           bool transposes_input) {
     Submodule s{
