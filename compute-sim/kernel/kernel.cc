@@ -125,6 +125,10 @@ bool IsAttention(KernelKind kind) {
   return kind == KernelKind::kAttentionForward || kind == KernelKind::kAttentionBackward;
 }
 
+bool IsGrouped(KernelKind kind) {
+  return kind == KernelKind::kGroupedGemm || kind == KernelKind::kGroupedGemmAccumulate;
+}
+
 bool IsGemm(KernelKind kind) {
   return !IsMemoryKernel(kind) && !IsAttention(kind) && kind != KernelKind::kChunkProduct;
 }
@@ -255,6 +259,19 @@ Kernel MemoryKernel(KernelKind kind, DataType type, int64_t rows, int64_t column
   return kernel;
 }
 
+namespace {
+
+Kernel ResizedGroups(const Kernel& like, DataType type,
+                     const std::array<int64_t, kMaxKernelDims>& d) {
+  const bool accumulates = like.kind == KernelKind::kGroupedGemmAccumulate;
+  Kernel kernel = GroupedGemm(like.kind, type, d[0], d[1], d[2], d[3],
+                              accumulates ? like.main_gradient : kMeasuredMainGradient);
+  if (like.looped > 0) kernel.looped = static_cast<int>(d[0]) - 1;
+  return kernel;
+}
+
+}  // namespace
+
 Kernel Resized(const Kernel& like, DataType type, const std::array<int64_t, kMaxKernelDims>& d) {
   switch (like.kind) {
     case KernelKind::kGemm:
@@ -267,9 +284,8 @@ Kernel Resized(const Kernel& like, DataType type, const std::array<int64_t, kMax
     case KernelKind::kAttentionBackward:
       return Attention(like.kind, type, {d[0], d[1], d[2], d[3], d[4], d[5] != 0, d[6], d[7]});
     case KernelKind::kGroupedGemm:
-      return GroupedGemm(like.kind, type, d[0], d[1], d[2], d[3]);
     case KernelKind::kGroupedGemmAccumulate:
-      return GroupedGemm(like.kind, type, d[0], d[1], d[2], d[3], like.main_gradient);
+      return ResizedGroups(like, type, d);
     case KernelKind::kChunkProduct:
       return ChunkProduct(type, {d[0], d[1], d[2], d[3], d[4], d[5]});
     default:

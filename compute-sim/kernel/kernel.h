@@ -18,7 +18,7 @@ enum class KernelKind : uint8_t {
   kGemm,            // C[m,n] = A[m,k] B[k,n], result in the operands' type
   kGemmAccumulate,  // the same, added into C, in fp32 unless main_gradient is 2
   kBatchedGemm,     // `batch` independent GEMMs
-  kGroupedGemm,     // one GEMM of m rows for each of `groups` experts, in one launch
+  kGroupedGemm,     // one GEMM of m rows for each of `groups` experts
   kGroupedGemmAccumulate,
   kAttentionForward,   // fused: scores never leave the SM
   kAttentionBackward,  // fused: all of its kernels together
@@ -89,7 +89,7 @@ struct Kernel {
   double flops = 0;                               // on tensor cores; 0 for memory-bound kernels
   double bytes = 0;                               // memory traffic if every operand moves once
   int launches = 1;                               // number of kernels that it represents
-  int looped = 0;  // further launches by a loop over experts, on streams beside each other
+  int looped = 0;                                 // further launches by a loop over experts
   int64_t main_gradient = 0;  // bytes of an element of the main gradient it adds into; 0: none
   bool promoted = false;      // an fp8 GEMM that promotes its partial sums to fp32
 };
@@ -104,6 +104,7 @@ std::vector<std::string> KernelNames();
 const KernelInfo* FindKernelInfo(std::string_view name);
 bool IsMemoryKernel(KernelKind kind);
 bool IsAttention(KernelKind kind);
+bool IsGrouped(KernelKind kind);
 // A GEMM, batched, grouped or accumulating.
 bool IsGemm(KernelKind kind);
 // The shortest of m, n and k.
@@ -163,7 +164,7 @@ Kernel ChunkProduct(DataType type, const ChunkProductShape& shape);
 Kernel UsualMemoryKernel(KernelKind kind, DataType type, int64_t rows, int64_t columns);
 
 // `like` with another type or other extents, and the FLOPs and traffic of these. A memory-bound
-// kernel keeps its bytes per element.
+// kernel keeps its bytes per element; a loop runs once for each group.
 Kernel Resized(const Kernel& like, DataType type, const std::array<int64_t, kMaxKernelDims>& dims);
 
 }  // namespace drydock

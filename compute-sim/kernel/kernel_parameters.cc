@@ -124,6 +124,8 @@ void ReadGemmSet(const YamlNode& node, GemmParameters* set, Diagnostics* diagnos
   reader.Read("derate_slope", &set->derate_slope);
   reader.Read("l2_warm", &set->l2_warm);
   reader.ReadOptional("promotion", &set->promotion);
+  reader.ReadOptional("store_growth", &set->store_growth);
+  reader.ReadOptional("group_start", &set->group_start);
   reader.ReadOptional("power_exponent", &set->power_exponent);
   if (const YamlNode* stage = reader.Take("quantise", false)) {
     ReadQuantize(*stage, &set->quantize, diagnostics);
@@ -138,6 +140,8 @@ void ReadGemmSet(const YamlNode& node, GemmParameters* set, Diagnostics* diagnos
   RequireRange(&reader, "persistence", set->persistence, 0, 1);
   RequireRange(&reader, "derate", set->derate, 0, 10);
   RequireRange(&reader, "promotion", set->promotion, 0, 10);
+  RequireRange(&reader, "store_growth", set->store_growth, 0, 1);
+  RequireShort(&reader, "group_start", set->group_start);
   RequireRange(&reader, "power_exponent", set->power_exponent, 0, 3);
   RequireRange(&reader, "derate_slope", set->derate_slope, 0, 100);
   RequireShort(&reader, "launch", set->launch);

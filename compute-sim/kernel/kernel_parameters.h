@@ -38,15 +38,17 @@ struct GemmParameters {
   Bandwidth l2_to_sm;    // all SMs together
   Time launch;
   Time tile_start;
-  Time tile_store;         // of a 128 x 256 tile of 16-bit results
-  double persistence = 0;  // 0: whole waves .. 1: SMs take tiles as they become free
-  double overlap = 1;      // exponent joining arithmetic and memory
+  Time tile_store;          // of a 128 x 256 tile of 16-bit results
+  double store_growth = 1;  // share of tile_store that grows with the bytes of wider results
+  double persistence = 0;   // 0: whole waves .. 1: SMs take tiles as they become free
+  double overlap = 1;       // exponent joining arithmetic and memory
   Time split_sync;
   double derate = 0;  // extra time at sustained clocks; see KernelParameters::Clocks
   Time derate_at;     // length of a kernel at which a benchmark's clocks have settled half
   double derate_slope = 1;
   double l2_warm = 1;    // share of L2 in which operands are found
   double promotion = 0;  // extra time of the main loop of GEMMs that promote sums to fp32
+  Time group_start;      // of each further group that one kernel computes
   // The sustained rate grows with this power of the power limit; 0: it does not depend on it.
   double power_exponent = 0;
   QuantizeStage quantize;  // all 0: that of MemoryParameters

@@ -46,6 +46,10 @@ std::string GemmText(const GemmParameters& s) {
              Us(s.tile_start), Us(s.tile_store), s.persistence, s.overlap, Us(s.split_sync),
              s.derate, Us(s.derate_at), s.derate_slope, s.l2_warm) +
          (s.promotion > 0 ? fmt::format("        promotion: {:.4g}\n", s.promotion) : "") +
+         (s.store_growth != 1 ? fmt::format("        store_growth: {:.4g}\n", s.store_growth)
+                              : "") +
+         (s.group_start > Time() ? fmt::format("        group_start: {}\n", Us(s.group_start))
+                                 : "") +
          (s.power_exponent > 0 ? fmt::format("        power_exponent: {:.4g}\n", s.power_exponent)
                                : "") +
          QuantizeText(s.quantize, "        ") + ErrorText(s.error, "        ");

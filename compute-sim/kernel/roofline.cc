@@ -28,22 +28,23 @@ struct GemmWork {
   double effort = 1;           // time of the arithmetic over its time without promotion
 };
 
-bool HasBatch(KernelKind kind) {
-  return kind == KernelKind::kBatchedGemm || kind == KernelKind::kGroupedGemm ||
-         kind == KernelKind::kGroupedGemmAccumulate;
-}
+bool HasBatch(KernelKind kind) { return kind == KernelKind::kBatchedGemm || IsGrouped(kind); }
 
 GemmWork WorkOf(const Kernel& kernel, const GpuShape& gpu, const GemmParameters& set) {
   GemmWork w;
   size_t first = 0;
   if (HasBatch(kernel.kind)) w.batch = static_cast<double>(kernel.dims[first++]);
+  // Products that a loop launches run one after another: each fills the SMs for itself.
+  const double together = kernel.looped > 0 ? 1 : w.batch;
+  const double bytes = kernel.bytes / w.batch * together;
+  w.batch = together;
   w.m = static_cast<double>(kernel.dims[first]);
   w.n = static_cast<double>(kernel.dims[first + 1]);
   w.k = static_cast<double>(kernel.dims[first + 2]);
   w.element = OperandBytes(kernel.type);
   w.a = w.batch * w.m * w.k * w.element;
   w.b = w.batch * w.n * w.k * w.element;
-  w.c = kernel.bytes - w.a - w.b;
+  w.c = bytes - w.a - w.b;
   w.store = w.c / (w.batch * w.m * w.n);
   const double warm = set.l2_warm * static_cast<double>(gpu.l2.count());
   w.cold = std::clamp(2 * (w.a + w.c) / warm - 1, 0.0, 1.0);
@@ -86,7 +87,8 @@ GemmCost CostOf(const GemmWork& w, const Tile& tile, int64_t split, const GpuSha
   const double math =
       w.effort * 2 * tm * tn * depth * sms / set.tensor_rate.flops_per_second() * kMicro;
   const double feed = (tm + tn) * depth * w.element * sms / l2 * std::min(1.0, per_sm) * kMicro;
-  const double store = set.tile_store.us() * tm * tn / (128.0 * 256.0) * w.store / 2;
+  const double wider = 1 + set.store_growth * (w.store / 2 - 1);
+  const double store = set.tile_store.us() * tm * tn / (128.0 * 256.0) * wider;
   const double compute = slowdown * waves * (std::max(math, feed) + set.tile_start.us() + store);
   const double memory = MemoryUs(w, rows, columns, sms, set);
   GemmCost cost{SmoothMax(compute, memory, set.overlap),
@@ -163,12 +165,17 @@ Prediction PredictGemm(const Kernel& kernel, const GpuShape& gpu,
     }
   }
   CHECK(best_split != 0);
+  const bool grouped = IsGrouped(kernel.kind);
+  const double groups = grouped ? static_cast<double>(kernel.dims[0]) : 1;
+  if (kernel.looped > 0) best.us *= groups;
   if (!sustained) {  // the longer a benchmark's kernel, the more its clocks settle
     const double longness = set.derate_slope * std::log(best.us / set.derate_at.us());
     best.us *= 1 + set.derate / (1 + std::exp(-longness));
   }
-  return {best.us + set.launch.us(), set.launch.us(), best.bound,
-          fmt::format("tile {}x{}, split {}", best_tile.rows, best_tile.columns, best_split)};
+  const double starts = kernel.looped > 0 ? 0 : (groups - 1) * set.group_start.us();
+  return {best.us + starts + set.launch.us(), set.launch.us(), best.bound,
+          fmt::format("tile {}x{}, split {}{}", best_tile.rows, best_tile.columns, best_split,
+                      kernel.looped > 0 ? ", one group after another" : "")};
 }
 
 Prediction PredictAttention(const Kernel& kernel, const GpuShape& gpu, const Bandwidth& hbm,
@@ -221,7 +228,7 @@ Prediction PredictMemoryKernel(const Kernel& kernel, const GpuShape& gpu,
   const double per_byte =
       (1 - outside) / memory.l2.bytes_per_second() + outside / memory.hbm.bytes_per_second();
   const double share = Share(kernel, memory);
-  const double fixed = memory.launch.us() * kernel.launches;
+  const double fixed = memory.launch.us() * (kernel.launches + kernel.looped);
   return {fixed + kernel.bytes * per_byte / share * kMicro, fixed, KernelBound::kMemory,
           fmt::format("{:.0f} % of plain bandwidth", share * 100)};
 }

@@ -79,6 +79,52 @@ Errors GemmErrors(const GemmRow (&rows)[kCount], const std::string& gpu) {
   return errors;
 }
 
+// Products that a loop launches run one after another; only the first shows its launch. One kernel
+// for all groups has one launch and a start for each further group.
+TEST(Roofline, GroupsOfALoopAndOfOneKernel) {
+  GpuData b200 = ShippedGpuData("b200-sxm-180g", kSustained);
+  const double launch = b200.parameters.GemmFor(DataType::kMxfp8)->launch.us();
+  const double one = PredictCalibrated(b200, Gemm(DataType::kMxfp8, 616, 1536, 5120))->us;
+  Kernel kernel = GroupedGemm(KernelKind::kGroupedGemm, DataType::kMxfp8, 40, 616, 1536, 5120);
+  const double pooled = PredictCalibrated(b200, kernel)->us;
+  kernel.looped = 39;
+  EXPECT_NEAR(PredictCalibrated(b200, kernel)->us, 40 * (one - launch) + launch, 1e-6 * pooled);
+  EXPECT_LT(pooled, PredictCalibrated(b200, kernel)->us);
+  kernel.looped = 0;
+  for (GemmParameters& set : b200.parameters.gemm) set.group_start = Time();
+  EXPECT_NEAR(PredictCalibrated(b200, kernel)->us, pooled - 39 * 0.28, 1e-6 * pooled);
+}
+
+// MooreThreads/SimuMax @4dcaae51, configs/system/b200_bf16_ceperm.json, group_matmul: Transformer
+// Engine's loop over experts in bf16; weight gradients are added into fp32. None was fitted.
+TEST(Roofline, ProductsOfExpertsOnABlackwell) {
+  struct Row {
+    KernelKind kind;
+    int64_t groups, m, n, k;
+    double us;
+  };
+  constexpr KernelKind kPlain = KernelKind::kGroupedGemm;
+  constexpr KernelKind kAdded = KernelKind::kGroupedGemmAccumulate;
+  constexpr Row kRows[] = {
+      {kPlain, 20, 1232, 1536, 5120, 449.1},   {kPlain, 32, 1024, 2048, 7168, 964.4},
+      {kPlain, 40, 2460, 1536, 5120, 1407.4},  {kPlain, 40, 2460, 5120, 3072, 3043.7},
+      {kPlain, 40, 9832, 5120, 3072, 11563.2}, {kPlain, 64, 512, 7168, 4096, 2128.9},
+      {kPlain, 128, 256, 2048, 7168, 1861.6},  {kPlain, 160, 154, 3072, 5120, 1716.2},
+      {kPlain, 256, 128, 2048, 7168, 2859.5},  {kAdded, 20, 3072, 5120, 1232, 1051.6},
+      {kAdded, 40, 3072, 5120, 616, 1335.7},   {kAdded, 40, 3072, 5120, 9832, 13136.0},
+      {kAdded, 40, 5120, 1536, 9832, 6649.9},  {kAdded, 128, 4096, 7168, 256, 5804.4},
+      {kAdded, 160, 5120, 1536, 154, 2079.2},  {kAdded, 256, 7168, 2048, 128, 5338.9}};
+  const GpuData b200 = ShippedGpuData("b200-sxm-180g", kSustained);
+  Errors errors;
+  for (const Row& r : kRows) {
+    Kernel kernel = GroupedGemm(r.kind, DataType::kBf16, r.groups, r.m, r.n, r.k);
+    kernel.looped = static_cast<int>(r.groups) - 1;
+    errors.Add(PredictCalibrated(b200, kernel)->us, r.us);
+  }
+  EXPECT_LT(errors.Mean(), 0.12);
+  EXPECT_LT(std::abs(errors.Bias()), 0.06);
+}
+
 TEST(Roofline, A100GemmsWithinTheStatedError) {
   const Errors errors = GemmErrors(kA100Rows, "a100-sxm-80g");
   errors.Print("A100 bf16 GEMM");

@@ -72,7 +72,8 @@ class GpuSimulation {
       ++source_count[static_cast<size_t>(TimeSource::kGiven)];
       return StatedTime(submodule, gpu_.spec);
     }
-    ASSIGN_OR_RETURN(const std::vector<Kernel> kernels, KernelsOf(submodule, kernels_));
+    ASSIGN_OR_RETURN(const std::vector<Kernel> kernels,
+                     KernelsOf(submodule, kernels_, Fp8LayoutsOf(gpu_.spec)));
     SubmoduleTime time;
     int launches = 0;
     for (const Kernel& kernel : kernels) {
@@ -84,6 +85,8 @@ class GpuSimulation {
       ++source_count[static_cast<size_t>(predicted->source)];
       SlowToSlowest(slowest_, gpus_, &*predicted);
       launches += kernel.launches;
+      // Products of a loop hide each other's launches on their streams.
+      if (IsMemoryKernel(kernel.kind)) launches += kernel.looped;
       // The kernels of attention's backward are launched by one call.
       predicted->launches = IsAttention(kernel.kind) ? 1 : kernel.launches;
       predicted->looped = kernel.looped;

@@ -89,6 +89,7 @@ Kernel RowRef::kernel() const {
   Kernel like{table->kind, table->type, {1, 1}};
   like.bytes = static_cast<double>(table->milli_bytes) / 1000;
   like.main_gradient = kMeasuredMainGradient;
+  like.looped = IsGrouped(table->kind);  // docs/reference/kernel-profile.md
   return Like(like);
 }
 

@@ -7,13 +7,16 @@
 
 #include "compute-sim/kernel/kernel.h"
 #include "compute-sim/submodules/kernel_assumptions.h"
+#include "compute-sim/submodules/submodule_kernels.h"
 #include "core/model/submodule.h"
 
 namespace drydock {
 
 struct KernelList {
-  KernelList(const Submodule& submodule, const KernelAssumptions& kernel_assumptions)
+  KernelList(const Submodule& submodule, const KernelAssumptions& kernel_assumptions,
+             Fp8Layouts fp8_layouts)
       : assumptions(kernel_assumptions),
+        layouts(fp8_layouts),
         pass(submodule.pass),
         gemm_type(submodule.type),
         type(IsQuantized(submodule.type) ? DataType::kBf16 : submodule.type),
@@ -33,7 +36,7 @@ struct KernelList {
     kernels.push_back(MemoryKernel(kind, type, rows, columns, bytes));
   }
   // Quantizes 16 bits to the type of the GEMMs. `searched`: finds the largest value first.
-  // `transpose`: along both dimensions, for the GEMMs of both gradients.
+  // `transpose`: along both dimensions, for the GEMMs of both gradients, if these need it.
   void Quantize(int64_t rows, int64_t columns, bool searched, bool transpose = true);
   // Turns an operand that other kernels quantized along its rows alone, for the weight's gradient.
   // Both directions of MXFP8 arrive; only their scales are brought into the order of the GEMM.
@@ -60,7 +63,14 @@ struct KernelList {
   }
   bool weight_gradient() const { return pass == Pass::kBackward || pass == Pass::kBackwardWeight; }
 
+  // True if the products of the gradients need operands of the type in a second copy. Blocks of
+  // scales follow the inner dimension of a product, so they differ between both copies.
+  bool NeedsTranspose(DataType operand) const {
+    return operand != DataType::kFp8 || layouts == Fp8Layouts::kOne;
+  }
+
   const KernelAssumptions& assumptions;
+  const Fp8Layouts layouts;
   Pass pass;
   DataType gemm_type;  // of the GEMMs of linear layers
   DataType type;       // of all other kernels: bf16 if the GEMMs are quantized

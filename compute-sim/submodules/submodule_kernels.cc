@@ -23,8 +23,9 @@ void ListKernels(const submodule::Linear& s, List* list) {
   }
   if (list->weight_gradient()) {
     const int64_t element = MainGradientElement(s);
-    if (quantized && s.fp8_input) list->Turn(s.rows, s.k);
-    if (quantized && s.fp8_gradient) list->Turn(s.rows, s.n);
+    const bool turns = quantized && (s.always_turns || list->NeedsTranspose(type));
+    if (turns && s.fp8_input) list->Turn(s.rows, s.k);
+    if (turns && s.fp8_gradient) list->Turn(s.rows, s.n);
     list->Add(OfBackward(element > 0 ? GemmAccumulate(type, s.n, s.k, s.rows, element)
                                      : Gemm(type, s.n, s.k, s.rows)));
     if (s.bias) list->Memory(K::kBiasGradient, s.rows, s.n);
@@ -279,8 +280,9 @@ void ListKernels(const submodule::Quantize& s, List* list) {
 void KernelList::Quantize(int64_t rows, int64_t columns, bool searched, bool transpose) {
   constexpr double kRead = 2;  // 16 bits
   if (searched) Memory(K::kRowReduce, rows, columns, kRead);
-  const double written = OperandBytes(IsQuantized(gemm_type) ? gemm_type : DataType::kFp8);
-  Memory(K::kQuantize, rows, columns, kRead + (transpose ? 2 : 1) * written);
+  const DataType to = IsQuantized(gemm_type) ? gemm_type : DataType::kFp8;
+  const bool both = transpose && NeedsTranspose(to);
+  Memory(K::kQuantize, rows, columns, kRead + (both ? 2 : 1) * OperandBytes(to));
 }
 
 void KernelList::Turn(int64_t rows, int64_t columns) {
@@ -288,10 +290,14 @@ void KernelList::Turn(int64_t rows, int64_t columns) {
   Memory(K::kCopy, rows, columns, 2 * moved);
 }
 
+Fp8Layouts Fp8LayoutsOf(const GpuSpec& gpu) {
+  return gpu.takes_any_fp8_layout() ? Fp8Layouts::kAny : Fp8Layouts::kOne;
+}
+
 Result<std::vector<Kernel>> KernelsOf(const Submodule& submodule,
-                                      const KernelAssumptions& assumptions) {
+                                      const KernelAssumptions& assumptions, Fp8Layouts layouts) {
   RETURN_IF_ERROR(CheckExtents(submodule));
-  KernelList list(submodule, assumptions);
+  KernelList list(submodule, assumptions, layouts);
   std::visit([&](const auto& kind) { ListKernels(kind, &list); }, submodule.work);
   return list.kernels;
 }

@@ -10,14 +10,21 @@
 #include "compute-sim/kernel/kernel.h"
 #include "compute-sim/submodules/kernel_assumptions.h"
 #include "core/base/result.h"
+#include "core/model/gpu.h"
 #include "core/model/submodule.h"
 
 namespace drydock {
 
+// The layouts in which a GPU's products take fp8 operands with one scale for a tensor
+// (GpuSpec::takes_any_fp8_layout). With one layout, other kernels write transposes of operands.
+enum class Fp8Layouts : uint8_t { kOne, kAny };
+Fp8Layouts Fp8LayoutsOf(const GpuSpec& gpu);
+
 // Returns no kernels if the submodule has a stated time (stated_time.h). If an extent that its kind
 // needs is missing, returns an error that names the submodule and the extent.
 Result<std::vector<Kernel>> KernelsOf(const Submodule& submodule,
-                                      const KernelAssumptions& assumptions);
+                                      const KernelAssumptions& assumptions,
+                                      Fp8Layouts layouts = Fp8Layouts::kOne);
 
 }  // namespace drydock
 

@@ -11,20 +11,21 @@
 namespace drydock {
 namespace {
 
-std::vector<Kernel> KernelsOfWords(const std::string& words) {
+std::vector<Kernel> KernelsOfWords(const std::string& words,
+                                   Fp8Layouts layouts = Fp8Layouts::kOne) {
   std::vector<Kernel> kernels;
   const std::vector<Submodule> submodules = ParseSubmoduleWords(words).value();
   for (const Submodule& submodule : submodules) {
-    const std::vector<Kernel> more = KernelsOf(submodule, ShippedAssumptions()).value();
+    const std::vector<Kernel> more = KernelsOf(submodule, ShippedAssumptions(), layouts).value();
     kernels.insert(kernels.end(), more.begin(), more.end());
   }
   return kernels;
 }
 
 // "gemm 8x4x2 bf16, bias-add 8x4 bf16".
-std::string Listed(const std::string& words) {
+std::string Listed(const std::string& words, Fp8Layouts layouts = Fp8Layouts::kOne) {
   std::string text;
-  for (const Kernel& kernel : KernelsOfWords(words)) {
+  for (const Kernel& kernel : KernelsOfWords(words, layouts)) {
     text += (text.empty() ? "" : ", ") + InfoOf(kernel.kind).name + " " + ShapeString(kernel);
   }
   return text;
@@ -214,6 +215,36 @@ TEST(SubmoduleKernels, OperandsWithScalesOfBlocks) {
       "row-reduce 16x64 bf16 2 B each, quantise 16x64 bf16 3.125 B each, gemm 16x32x64 nvfp4, "
       "row-reduce 16x32 bf16 2 B each, quantise 16x32 bf16 3.125 B each, gemm 16x64x32 nvfp4, "
       "gemm 32x64x16 nvfp4");
+}
+
+// Products of Blackwell take fp8 with one scale for a tensor in any layout: nothing is transposed,
+// unless the framework turns operands on every GPU. Blocks of scales stay as on other GPUs.
+TEST(SubmoduleKernels, WithoutTransposesWhereProductsTakeAnyLayout) {
+  const std::string extents = ", rows: 16, n: 32, k: 64", words = "kind: linear, type: fp8";
+  EXPECT_EQ(Listed(words + extents, Fp8Layouts::kAny),
+            "quantise 16x64 bf16 3 B each, gemm 16x32x64 fp8, quantise 16x32 bf16 3 B each, "
+            "gemm 16x64x32 fp8 promoted, gemm 32x64x16 fp8 promoted");
+  const std::string arrived =
+      words + extents + ", pass: wgrad, fp8_input: true, fp8_gradient: true";
+  EXPECT_EQ(Listed(arrived, Fp8Layouts::kAny), "gemm 32x64x16 fp8 promoted");
+  EXPECT_EQ(Listed(arrived + ", always_turns: true", Fp8Layouts::kAny),
+            Listed(arrived, Fp8Layouts::kOne));
+  for (const std::string type : {"mxfp8", "nvfp4", "fp8-block"}) {
+    const std::string blocks = "kind: linear, type: " + type + extents;
+    EXPECT_EQ(Listed(blocks, Fp8Layouts::kAny), Listed(blocks, Fp8Layouts::kOne)) << type;
+  }
+}
+
+TEST(SubmoduleKernels, BlackwellOfServersTakesAnyFp8Layout) {
+  GpuSpec gpu;
+  const auto any = [&](int compute_capability) {
+    gpu.compute_capability = compute_capability;
+    return Fp8LayoutsOf(gpu) == Fp8Layouts::kAny;
+  };
+  EXPECT_FALSE(any(90));
+  EXPECT_TRUE(any(100) && any(103) && any(110));
+  EXPECT_FALSE(any(120));
+  EXPECT_TRUE(any(130));
 }
 
 // Both directions of MXFP8 arrive, so only the scales are moved; other formats are turned.

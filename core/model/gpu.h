@@ -104,6 +104,12 @@ struct GpuSpec {
   FlopRate RateOf(DataType type) const {
     return dense_rate[static_cast<size_t>(type == DataType::kFp8Block ? DataType::kFp8 : type)];
   }
+  // True if products take fp8 operands with one scale for a tensor in any layout, so that no kernel
+  // has to transpose an operand for the products of the gradients (Transformer Engine,
+  // nvte_is_non_tn_fp8_gemm_supported).
+  bool takes_any_fp8_layout() const {
+    return (compute_capability >= 100 && compute_capability < 120) || compute_capability >= 130;
+  }
   bool operator==(const GpuSpec&) const = default;
 };
 

@@ -50,6 +50,8 @@ struct Linear {
   bool fp8_input = false, fp8_gradient = false;
   // The submodule searches the operand for its largest value before it quantizes the operand.
   bool search_input = false, search_gradient = false;
+  // The framework turns fp8 operands on every GPU, also where products take any layout.
+  bool always_turns = false;
 
   static void Fields(auto& s, auto&& visit) {
     visit(Field::kExtent, "rows", s.rows);
@@ -63,6 +65,7 @@ struct Linear {
     visit(Field::kFlag, "fp8_gradient", s.fp8_gradient);
     visit(Field::kFlag, "search_input", s.search_input);
     visit(Field::kFlag, "search_gradient", s.search_gradient);
+    visit(Field::kFlag, "always_turns", s.always_turns);
   }
 };
 

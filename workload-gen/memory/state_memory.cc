@@ -78,11 +78,11 @@ class States {
     states_.fp8_weights += std::llround(static_cast<double>(parameter.elements) * CopyBytes());
   }
 
-  // Of a weight's element. Blackwell's products take fp8 with one scale for a tensor without its
-  // transpose; blocks of scales differ between both directions.
+  // Of a weight's element. Blocks of scales differ between both directions; fp8 with one scale for
+  // a tensor needs a transpose where products do not take any layout.
   double CopyBytes() const {
     const DataType type = training_.precision.products();
-    const bool both = type != DataType::kFp8 || gpu_.compute_capability < 100;
+    const bool both = type != DataType::kFp8 || !gpu_.takes_any_fp8_layout();
     return (both ? 2 : 1) * OperandBytes(type);
   }
 

@@ -64,8 +64,11 @@ TEST(ShardedScopeTest, Fp8RunsAllGemmsButTheHeadsInFp8) {
   EXPECT_EQ(w.totals.precision, DataType::kFp8);
   EXPECT_DOUBLE_EQ(GemmFlops(w), GemmFlops(plain));
   for (const Submodule& s : w.submodules) {
-    if (!s.Is<submodule::Linear>()) continue;
-    EXPECT_EQ(s.type, s.name == "head.logits" ? DataType::kBf16 : DataType::kFp8) << s.name;
+    const auto* linear = s.As<submodule::Linear>();
+    if (linear == nullptr) continue;
+    const bool fp8 = s.name != "head.logits";
+    EXPECT_EQ(s.type, fp8 ? DataType::kFp8 : DataType::kBf16) << s.name;
+    EXPECT_EQ(linear->always_turns, fp8 && s.pass == Pass::kBackwardWeight) << s.name;
   }
   // The gathered and reduced elements do not change.
   EXPECT_EQ(ElementsMoved(w, "dp", kAg), ElementsMoved(plain, "dp", kAg));

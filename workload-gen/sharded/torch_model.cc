@@ -88,7 +88,8 @@ class ModelMaker {
     return maker_.Add(s);
   }
 
-  // The product takes transposed copies of both operands, of a shared input once.
+  // The product takes transposed copies of both operands, of a shared input once; on every GPU,
+  // which is an assumption: torchao was read for Hopper's products.
   uint32_t WeightGradient(const TorchModule& module, submodule::Linear product,
                           bool transposes_input) {
     Submodule s{
@@ -96,6 +97,7 @@ class ModelMaker {
     if (module.fp8) s.type = DataType::kFp8;
     product.fp8_gradient = module.fp8;
     product.fp8_input = module.fp8 && transposes_input;
+    product.always_turns = module.fp8;
     s.work = product;
     return maker_.Add(s);
   }
