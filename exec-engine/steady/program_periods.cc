@@ -27,7 +27,10 @@ class Search {
  public:
   explicit Search(const Program& program) : program_(program), ops_(program.ops) {}
 
-  // Searches from the middle of the program, which is in the steady state if any op is.
+  // Searches from the middle of the program, which is in the steady state if any op is. Takes the
+  // first period that most of the program has, else the one that holds for the most ops: the
+  // micro-batches of one chunk repeat a shorter period than the schedule, but only until the next
+  // chunk.
   bool Find() {
     const auto size = static_cast<uint32_t>(ops_.size());
     uint32_t start = size / 2;
@@ -41,17 +44,19 @@ class Search {
       found_.ops = op - start;
       microbatches_ = ops_[op].microbatch - ops_[start].microbatch;
       tag_step_.reset();
-      if (Repeats(start, op)) {
-        Extend(start);
-        return true;
+      if (!Repeats(start, op)) continue;
+      Extend(start);
+      if (found_.end - found_.begin > best_.periods.end - best_.periods.begin) {
+        best_ = {found_, microbatches_, tag_step_};
       }
+      if (2 * (found_.end - found_.begin) >= size) break;
     }
-    return false;
+    return best_.periods.ops > 0;
   }
 
-  const ProgramPeriods& found() const { return found_; }
-  int32_t microbatches() const { return microbatches_; }
-  const std::optional<int64_t>& tag_step() const { return tag_step_; }
+  const ProgramPeriods& found() const { return best_.periods; }
+  int32_t microbatches() const { return best_.microbatches; }
+  const std::optional<int64_t>& tag_step() const { return best_.tag_step; }
 
  private:
   bool Repeats(uint32_t begin, uint32_t end) {
@@ -91,9 +96,15 @@ class Search {
 
   const Program& program_;
   const std::vector<Op>& ops_;
+  // The period that is examined.
   ProgramPeriods found_;
   int32_t microbatches_ = 0;
   std::optional<int64_t> tag_step_;
+  struct Best {
+    ProgramPeriods periods;
+    int32_t microbatches = 0;
+    std::optional<int64_t> tag_step;
+  } best_;
 };
 
 // Makes every period one of `microbatches` micro-batches, a multiple of its own. Returns whether

@@ -64,6 +64,27 @@ TEST(ProgramPeriodsTest, AnOpThatDiffersEndsTheRepetition) {
   EXPECT_LT(after->classes[0].end, before->classes[0].end);
 }
 
+// 20 groups of 8 micro-batches, which pass two chunks one after the other. The ops of one chunk
+// repeat themselves 8 times.
+TEST(ProgramPeriodsTest, GroupsRepeatAndNotTheMicrobatchesOfOneChunk) {
+  Workload workload;
+  Program& program = workload.programs.emplace_back();
+  program.dependency_begin.push_back(0);
+  for (int i = 0; i < 20 * 2 * 8; ++i) {
+    Op& op = program.ops.emplace_back();
+    op.kind = OpKind::kCompute;
+    op.chunk = static_cast<decltype(op.chunk)>(i / 8 % 2);
+    op.microbatch = i / 16 * 8 + i % 8;
+    program.dependency_begin.push_back(0);
+  }
+  const auto periods = FindPeriods(workload);
+  ASSERT_TRUE(periods.has_value());
+  EXPECT_EQ(periods->microbatches, 8);
+  EXPECT_EQ(periods->classes[0].ops, 16u);
+  EXPECT_EQ(periods->classes[0].begin, 0u);
+  EXPECT_EQ(periods->classes[0].end, program.ops.size());
+}
+
 TEST(ProgramPeriodsTest, TagsWithoutARuleAreNoPeriods) {
   Workload workload = Pipeline(40, 1).workload;
   bool messages = false;
