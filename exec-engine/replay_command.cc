@@ -162,8 +162,8 @@ void Declare(CLI::App* app, Options* options) {
       ->capture_default_str();
   app->add_option("--fold", options->fold,
                   "Replay one representative of equivalent hosts: off, exact, relaxed (of nearly "
-                  "equivalent hosts), or auto: relaxed from 512 ranks on; below, exact over the "
-                  "analytical network; always off over packets")
+                  "equivalent hosts), or auto: relaxed from 512 ranks on, or where exact leaves "
+                  "128; else exact over the analytical network; always off over packets")
       ->type_name("KIND")
       ->capture_default_str();
   app->add_flag("--dump,--text", options->dump,

@@ -12,11 +12,12 @@ const std::vector<NetworkChoice>& NetworkChoices() {
   static const NetworkModel analytical = {.name = "analytical",
                                           .make = MakeAnalyticalNetwork,
                                           .make_folded = MakeFoldedAnalyticalNetwork,
-                                          .folds_exactly = true};
+                                          .folds_exactly = true,
+                                          .merging = Merging::kWithinWindow};
   static const NetworkModel fluid = {.name = "fluid",
                                      .make = MakeFluidNetwork,
                                      .make_folded = MakeFoldedFluidNetwork,
-                                     .merges_loops = true,
+                                     .merging = Merging::kLargest,
                                      .routes_queue_pairs = true,
                                      .attributes = FluidAttributes};
   static const NetworkModel packet = {.name = kPacketNetwork,

@@ -6,7 +6,8 @@
 
 namespace drydock {
 
-// kAuto: relaxed if the run has many ranks, else exact if the network folds exactly, else off.
+// kAuto: relaxed if the run has many ranks, or exact folding would leave many; else exact if the
+// network folds exactly, else off.
 enum class Fold : uint8_t { kOff, kExact, kRelaxed, kAuto };
 
 }  // namespace drydock

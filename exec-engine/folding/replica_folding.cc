@@ -9,9 +9,15 @@
 namespace drydock {
 namespace {
 
-// With kAuto, runs of at least this many ranks are folded relaxed. This is a choice between speed
-// and exactness, not a property of a cluster.
-constexpr int kManyRanks = 512;
+// With kAuto, runs of at least this many ranks are folded relaxed, and so are runs of which an
+// exact folding replays at least kManyReplayed. These are choices between speed and exactness, not
+// properties of a cluster.
+constexpr int kManyRanks = 512, kManyReplayed = 128;
+
+// Returns the number of ranks that are replayed, if all hosts have as many.
+int64_t RanksReplayed(const HostEquivalenceClasses& classes, const Workload& workload) {
+  return int64_t{workload.rank_count()} * classes.count / workload.topology.host_count();
+}
 
 bool IsRandom(const Variation& variation) {
   return variation.jitter.compute > 0 || variation.jitter.call > Time();
@@ -24,11 +30,12 @@ std::unique_ptr<ReplicaFolding> ReplicaFolding::Find(const ReplayIndex& index,
                                                      bool exactly) {
   const int hosts = index.workload().topology.host_count();
   if (fold == Fold::kOff || IsRandom(variation) || !index.aggregation().empty()) return nullptr;
-  const bool many = index.workload().rank_count() >= kManyRanks;
+  bool many = index.workload().rank_count() >= kManyRanks;
   if (!exactly && fold == Fold::kAuto && !many) return nullptr;
   auto ends = std::make_unique<PlanEndsTable>();
   HostEquivalenceClasses exact =
       FindHostEquivalenceClasses(index, variation, /*relaxed=*/false, ends.get());
+  many |= RanksReplayed(exact, index.workload()) >= kManyReplayed;
   if (fold == Fold::kRelaxed || (fold == Fold::kAuto && many)) {
     HostEquivalenceClasses relaxed =
         FindHostEquivalenceClasses(index, variation, /*relaxed=*/true, ends.get());

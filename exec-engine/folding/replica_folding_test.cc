@@ -100,6 +100,24 @@ TEST(ReplicaFoldingTest, RelaxedFoldingStaysWithinItsBound) {
   EXPECT_GT(mean, 100);
 }
 
+TEST(ReplicaFoldingTest, AutoIsRelaxedWhereExactFoldingLeavesManyRanks) {
+  const auto hosts_of = [](const WorkloadBuilder& b, bool* relaxed) {
+    const Result<Timeline> timeline = Folded(b, Fold::kAuto);
+    EXPECT_TRUE(timeline.ok());
+    *relaxed = Counter(*timeline, "uneven calls") >= 0;
+    return Counter(*timeline, "hosts replayed");
+  };
+  Layout many, few;
+  many.data = 16;  // 128 ranks
+  few.data = 15;
+  bool relaxed = false;
+  EXPECT_EQ(hosts_of(ReplicasThatDiffer(many, 1, 1), &relaxed), 2);
+  EXPECT_TRUE(relaxed);
+  EXPECT_EQ(hosts_of(ReplicasThatDiffer(few, 1, 1), &relaxed), -1);
+  EXPECT_EQ(hosts_of(ReplicasOnOneSwitch(many, 1), &relaxed), 2);
+  EXPECT_FALSE(relaxed) << "exact folding leaves two hosts";
+}
+
 TEST(ReplicaFoldingTest, JitterMakesAllHostsDiffer) {
   WorkloadBuilder b = ReplicasOnOneSwitch(Layout(), 1);
   ReplayOptions options;

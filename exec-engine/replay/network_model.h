@@ -11,6 +11,7 @@
 #include "core/network/network.h"
 #include "exec-engine/folding/folded_network.h"
 #include "exec-engine/folding/replica_map.h"
+#include "exec-engine/transfer/merged_loops.h"
 
 namespace drydock {
 
@@ -24,9 +25,9 @@ struct NetworkModel {
                                                         const ReplicaMap&) = nullptr;
   // An exactly folded replay over this network takes the times of the whole replay.
   bool folds_exactly = false;
-  // The network carries a message as a stream of bytes, so that the replay may merge the iterations
-  // of loops in plans (merged_loops.h).
-  bool merges_loops = false;
+  // If the network carries a message as a stream of bytes, the replay may merge the iterations of
+  // loops in plans (merged_loops.h).
+  Merging merging = Merging::kNone;
   // What the network reads of a cluster file in addition to rates and latencies. All transport
   // settings, because it sends packets through the queues of switches; it can capture frames.
   bool sends_packets = false;

@@ -329,11 +329,12 @@ Result<Timeline> Replay(const Workload& workload, const FlowPlan& plan, const Ke
     repeated = Repeat(workload, options.iterations);
   }
   FlowPlan merged;
-  if (network.merges_loops) merged = WithMergedLoops(plan);
+  const bool merges = network.merging != Merging::kNone;
+  if (merges) merged = WithMergedLoops(plan, network.merging);
   ASSIGN_OR_RETURN(const ReplayIndex index,
                    ReplayIndex::Create(options.iterations > 1 ? repeated : workload,
-                                       network.merges_loops ? merged : plan, times));
-  const FlowPlan& played = network.merges_loops ? merged : plan;
+                                       merges ? merged : plan, times));
+  const FlowPlan& played = merges ? merged : plan;
   // To the network, aggregation nodes are hosts.
   const Topology fabric =
       index.aggregation().empty() ? workload.topology : index.aggregation().WithNodes();

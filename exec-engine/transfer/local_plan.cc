@@ -155,16 +155,25 @@ class Builder {
     runner.slices += slices;
     for (const uint32_t c : out_.OperandsOf(runner, step.receive)) {
       LocalConnection& connection = out_.connections[c];
+      connection.merged = std::max(connection.merged, step.merged);
       Own(&connection.receiver, index);
       if (connection.link == LinkKind::kNvls && step.reduce) connection.contribution = true;
       connection.received += static_cast<uint32_t>(slices);
     }
     for (const uint32_t c : out_.OperandsOf(runner, step.send)) {
       LocalConnection& connection = out_.connections[c];
+      connection.merged = std::max(connection.merged, step.merged);
       Own(&connection.sender, index);
       connection.sent += static_cast<uint32_t>(slices);
       if (connection.remote_host >= 0) out_.net_sends += static_cast<uint32_t>(slices);
     }
+  }
+
+  // Merged slices within the window (Merging::kWithinWindow) fill the slots of the slices that they
+  // represent. Larger ones fill one slot each.
+  static void LimitSlots(LocalConnection* connection) {
+    const uint32_t fewer = connection->slots / connection->merged;
+    if (fewer >= 2) connection->slots = fewer;
   }
 
   static void Own(uint32_t* end, uint32_t runner) {
@@ -196,6 +205,7 @@ class Builder {
     LocalConnection connection;
     connection.link = c.link;
     connection.work = work;
+    connection.slots = out_.works[work].slots;
     connection.flow = flow;
     connection.plan_connection = plan_connection;
     connection.first = c.first;
@@ -237,6 +247,7 @@ class Builder {
     JoinSwitchConnections();
     out_.complete = out_.members.size() == plan_.members.size();
     for (LocalConnection& connection : out_.connections) {
+      LimitSlots(&connection);
       if (connection.remote_host >= 0 || connection.link == LinkKind::kShared) {
         out_.complete = false;
       }

@@ -71,6 +71,8 @@ struct LocalConnection {
   LinkKind link = LinkKind::kPeerWrite;
   uint16_t work = 0;
   uint32_t sender = kElsewhere, receiver = kElsewhere;  // runners
+  uint32_t slots = 1;         // those of the work; fewer if its slices are merged
+  uint32_t merged = 1;        // the largest Step::merged
   PortPath path;              // of the thread block's accesses; without ports: inside the GPU
   bool contribution = false;  // kNvls: lies in the sender's memory for an in-switch reduction
   ByteCost crossing;          // of the path, shared with the work's other channels

@@ -24,7 +24,14 @@ void Append(std::span<const Step> steps, int64_t stride, int64_t repeat, int64_t
   out->loops.push_back({repeat, stride * together, static_cast<uint32_t>(out->steps.size())});
 }
 
-Pattern Merged(const Pattern& pattern, const Work& work) {
+// Returns how many slices make the largest merged slice.
+int64_t MostOf(int64_t slice, const Work& work, Merging merging) {
+  if (slice < kMinMerged.count()) return 1;
+  const int64_t most = kMaxMerged.count() / slice;
+  return merging == Merging::kLargest ? most : std::min<int64_t>(most, work.slots / 2);
+}
+
+Pattern Merged(const Pattern& pattern, const Work& work, Merging merging) {
   Pattern out;
   out.ring = pattern.ring;
   out.operands = pattern.operands;
@@ -38,7 +45,7 @@ Pattern Merged(const Pattern& pattern, const Work& work) {
     // without merging.
     const int64_t alone = loop.step_end < pattern.steps.size() ? 1 : 0;
     const int64_t iterations = loop.repeat - alone;
-    const int64_t most = slice < kMinMerged.count() ? 1 : kMaxMerged.count() / slice;
+    const int64_t most = MostOf(slice, work, merging);
     const int64_t together = std::min(std::max<int64_t>(iterations, 1), std::max<int64_t>(most, 1));
     Append(steps, loop.stride, iterations / together, together, &out);
     Append(steps, loop.stride, iterations % together + alone, 1, &out);
@@ -57,7 +64,7 @@ bool Merges(const Plan& plan, const ChannelProgram& program) {
   });
 }
 
-void MergeLoops(Plan* plan) {
+void MergeLoops(Merging merging, Plan* plan) {
   std::map<std::pair<uint32_t, uint16_t>, uint32_t> merged;  // by pattern and work
   for (std::vector<ChannelProgram>& programs : plan->members) {
     for (ChannelProgram& program : programs) {
@@ -66,7 +73,7 @@ void MergeLoops(Plan* plan) {
       const auto [entry, added] = merged.try_emplace({program.pattern, program.work}, next);
       if (added) {
         plan->patterns.push_back(
-            Merged(plan->patterns[program.pattern], plan->works[program.work]));
+            Merged(plan->patterns[program.pattern], plan->works[program.work], merging));
       }
       program.pattern = entry->second;
     }
@@ -75,9 +82,9 @@ void MergeLoops(Plan* plan) {
 
 }  // namespace
 
-FlowPlan WithMergedLoops(const FlowPlan& plan) {
+FlowPlan WithMergedLoops(const FlowPlan& plan, Merging merging) {
   FlowPlan out = plan;
-  for (Plan& each : out.plans) MergeLoops(&each);
+  for (Plan& each : out.plans) MergeLoops(merging, &each);
   return out;
 }
 

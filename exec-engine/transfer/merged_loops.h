@@ -13,6 +13,8 @@
 #ifndef DRYDOCK_EXEC_ENGINE_TRANSFER_MERGED_LOOPS_H_
 #define DRYDOCK_EXEC_ENGINE_TRANSFER_MERGED_LOOPS_H_
 
+#include <cstdint>
+
 #include "core/base/units.h"
 #include "core/model/flow_plan.h"
 
@@ -25,7 +27,17 @@ inline constexpr Bytes kMinMerged{128 << 10};
 // wait for all of it.
 inline constexpr Bytes kMaxMerged{2 << 20};
 
-FlowPlan WithMergedLoops(const FlowPlan& plan);
+// How far a network allows to merge.
+enum class Merging : uint8_t {
+  kNone,
+  // Two merged slices are at most the slots of a connection, so a sender has as many bytes in
+  // flight as without merging (LocalConnection::slots). Where more is in flight, senders that share
+  // a NIC take turns in another order.
+  kWithinWindow,
+  kLargest  // up to kMaxMerged
+};
+
+FlowPlan WithMergedLoops(const FlowPlan& plan, Merging merging);
 
 }  // namespace drydock
 

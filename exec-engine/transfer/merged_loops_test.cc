@@ -33,7 +33,9 @@ Plan Message(int64_t chunks, int hosts = 2) {
   return plan;
 }
 
-Plan Merged(const Plan& plan) { return WithMergedLoops({{plan}, {}}).plans[0]; }
+Plan Merged(const Plan& plan, Merging merging = Merging::kLargest) {
+  return WithMergedLoops({{plan}, {}}, merging).plans[0];
+}
 
 // Of a member's first program: steps, bytes, and steps without merging.
 struct Sum {
@@ -63,6 +65,18 @@ TEST(MergedLoopsTest, ChunksOfAMessageAreMerged) {
       const int64_t together = std::clamp<int64_t>(chunks - 1, 1, most);
       EXPECT_EQ(after.primitives, (chunks - 1) / together + (chunks - 1) % together + 2);
     }
+  }
+}
+
+TEST(MergedLoopsTest, TwoSlicesMergedWithinTheWindowAreAtMostItsSlots) {
+  Plan plan = Message(/*chunks=*/100);
+  for (const int slots : {1, 2, 4, 8, 64}) {
+    plan.works[0].slots = slots;
+    const Plan merged = Merged(plan, Merging::kWithinWindow);
+    const int64_t largest = kMaxMerged.count() / kChunk;
+    const auto most = static_cast<uint32_t>(std::clamp<int64_t>(slots / 2, 1, largest));
+    EXPECT_EQ(merged.patterns[merged.members[0][0].pattern].steps[0].merged, most)
+        << slots << " slots";
   }
 }
 
@@ -110,13 +124,20 @@ TEST_P(MergedMessages, TakeTheTimeOfUnmergedMessages) {
     b.SetPlan(1 << 20, Message(chunks));
     NetworkModel network = {.name = "fluid", .make = MakeFluidNetwork};
     const Result<Timeline> slices = Replay(b.workload, b.plan, b.times, network, {});
-    network.merges_loops = true;
+    network.merging = Merging::kLargest;
     const Result<Timeline> merged = Replay(b.workload, b.plan, b.times, network, {});
     ASSERT_TRUE(slices.ok()) << slices.error().ToString();
     ASSERT_TRUE(merged.ok()) << merged.error().ToString();
     EXPECT_NEAR(merged->iteration.seconds() / slices->iteration.seconds(), 1, costs.within)
         << chunks << " chunks: " << ToString(slices->iteration);
     EXPECT_EQ(Counter(*slices, "slices merged"), -1);
+    network = testing::Analytical();
+    const Result<Timeline> queued = Replay(b.workload, b.plan, b.times, network, {});
+    network.merging = Merging::kWithinWindow;
+    const Result<Timeline> within = Replay(b.workload, b.plan, b.times, network, {});
+    ASSERT_TRUE(queued.ok() && within.ok());
+    EXPECT_NEAR(within->iteration.seconds() / queued->iteration.seconds(), 1, costs.within)
+        << chunks << " chunks: " << ToString(queued->iteration);
     // At both ends. The last chunk is not merged.
     const int64_t together = std::min(chunks - 1, kMaxMerged.count() / kChunk);
     const int64_t in_merged = together > 1 ? (chunks - 1) / together * together : 0;

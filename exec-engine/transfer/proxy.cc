@@ -57,7 +57,7 @@ void Proxy::PostSlice(Transfer* t, uint32_t connection, uint32_t slice, Time now
   const LocalPlan& plan = *t->plan_;
   const LocalConnection& c = plan.connections[connection];
   const LocalWork& work = plan.works[c.work];
-  const Transfer::PostedSlice& posted = t->posted_[t->SlotOf(connection, slice, work.slots)];
+  const Transfer::PostedSlice& posted = t->posted_[t->SlotOf(connection, slice, c.slots)];
   const Time from = now + work.proxy;
   Time begin;
   Time end = ports_.TakeNic(c.nic, from, posted.wire, posted.merged, &begin);
@@ -79,8 +79,7 @@ void Proxy::Launch(Transfer* t, uint32_t connection, Time now) {
     return SendMessage(t, connection, plan.clear_to_send_bytes, /*credit=*/true,
                        std::max(state.start_known, state.start_known_back));
   }
-  Transfer::PostedSlice& posted =
-      t->posted_[t->SlotOf(connection, launched - c.first, plan.works[c.work].slots)];
+  Transfer::PostedSlice& posted = t->posted_[t->SlotOf(connection, launched - c.first, c.slots)];
   if (LoopsInNic(c)) {
     posted.start_known = state.start_known;
     const Time there =
@@ -95,8 +94,8 @@ void Proxy::Launch(Transfer* t, uint32_t connection, Time now) {
 void Proxy::EndLoop(Transfer* t, uint32_t connection, Time now) {
   const LocalPlan& plan = *t->plan_;
   const LocalConnection& c = plan.connections[connection];
-  const Transfer::PostedSlice& posted = t->posted_[t->SlotOf(
-      connection, t->connections_[connection].taken, plan.works[c.work].slots)];
+  const Transfer::PostedSlice& posted =
+      t->posted_[t->SlotOf(connection, t->connections_[connection].taken, c.slots)];
   Arrive(t, c.other_end, posted.wire, posted.start_known, now);
   OnSent(t, connection, now);
 }
@@ -137,7 +136,7 @@ void Proxy::GiveCredit(Transfer* t, uint32_t connection, Time now) {
 void Proxy::TakeCredit(Transfer* t, uint32_t connection, Time known, Time now) {
   const LocalPlan& plan = *t->plan_;
   Transfer::ConnectionState& state = t->connections_[connection];
-  state.cleared += state.cleared == 0 ? plan.works[plan.connections[connection].work].slots : 1;
+  state.cleared += state.cleared == 0 ? plan.connections[connection].slots : 1;
   state.start_known_back = std::max(state.start_known_back, known);
   Post(t, connection, now);
 }
@@ -158,7 +157,7 @@ void Proxy::Arrive(Transfer* t, uint32_t connection, int64_t wire, Time known, T
   Time begin;
   Time there = std::max(now, ports_.Take(c.nic, began, wire, &begin));
   if (c.gpu_dma != kNoPort) there = std::max(there, ports_.Take(c.gpu_dma, began, wire, &begin));
-  t->there_[t->SlotOf(connection, state.sent, work.slots)] = there + work.proxy;
+  t->there_[t->SlotOf(connection, state.sent, c.slots)] = there + work.proxy;
   state.start_known = std::max(state.start_known, known);
   ++state.sent;
   blocks_.TrySchedule(t, c.receiver);
@@ -168,7 +167,7 @@ void Proxy::OnSent(Transfer* t, uint32_t connection, Time now) {
   const LocalPlan& plan = *t->plan_;
   const LocalConnection& c = plan.connections[connection];
   Transfer::ConnectionState& state = t->connections_[connection];
-  t->free_[t->SlotOf(connection, state.taken++, plan.works[c.work].slots)] = now;
+  t->free_[t->SlotOf(connection, state.taken++, plan.connections[connection].slots)] = now;
   --t->net_left_;
   blocks_.TrySchedule(t, c.sender);
   if (t->drained()) listener_.OnDrained(t);

@@ -74,15 +74,15 @@ void ThreadBlocks::TrySchedule(Transfer* t, uint32_t runner) {
   if (!r.started || r.scheduled || r.at.done()) return;
   const LocalRunner& local = plan.runners[runner];
   const LocalStep& step = plan.steps[local.step_begin + r.at.step_index()];
-  const uint32_t slots = plan.works[local.work].slots;
   Time begin = r.free;
   for (const uint32_t c : plan.OperandsOf(local, step.receive)) {
     const Transfer::ConnectionState& state = t->connections_[c];
     if (state.sent == state.taken) return;
-    begin = std::max(begin, t->there_[t->SlotOf(c, state.taken, slots)]);
+    begin = std::max(begin, t->there_[t->SlotOf(c, state.taken, plan.connections[c].slots)]);
   }
   for (const uint32_t c : plan.OperandsOf(local, step.send)) {
     const Transfer::ConnectionState& state = t->connections_[c];
+    const uint32_t slots = plan.connections[c].slots;
     if (state.sent - state.taken >= slots) return;
     if (state.sent >= slots) begin = std::max(begin, t->free_[t->SlotOf(c, state.sent, slots)]);
   }
@@ -100,7 +100,6 @@ void ThreadBlocks::RunSlice(Transfer* t, uint32_t runner, Time now) {
   const LocalWork& work = plan.works[local.work];
   Slice slice;
   slice.runner = runner;
-  slice.slots = work.slots;
   slice.receives = plan.OperandsOf(local, step.receive);
   slice.sends = plan.OperandsOf(local, step.send);
   slice.merged = step.merged;
@@ -195,19 +194,20 @@ void ThreadBlocks::FinishSlice(Transfer* t, const Slice& slice, Time end) {
     state.start_known_back = std::max(state.start_known_back, member.start_known);
     const LocalConnection& connection = plan.connections[c];
     if (connection.remote_host < 0) {
-      t->free_[t->SlotOf(c, state.taken, slice.slots)] = end + plan.latency;
-    } else if (state.taken + slice.slots < connection.received) {
+      t->free_[t->SlotOf(c, state.taken, connection.slots)] = end + plan.latency;
+    } else if (state.taken + connection.slots < connection.received) {
       events_.Push({end, t->key_, TransferEvent::Kind::kCredit, c, t});
     }
     ++state.taken;
   }
   for (const uint32_t c : slice.sends) {
     Transfer::ConnectionState& state = t->connections_[c];
-    if (state.sent >= slice.slots) {
+    const uint32_t slots = plan.connections[c].slots;
+    if (state.sent >= slots) {
       member.start_known = std::max(member.start_known, state.start_known_back);
     }
     state.start_known = std::max(state.start_known, member.start_known);
-    const size_t slot = t->SlotOf(c, state.sent, slice.slots);
+    const size_t slot = t->SlotOf(c, state.sent, slots);
     if (plan.connections[c].remote_host < 0) {
       t->there_[slot] = end + plan.latency + plan.works[plan.connections[c].work].hop;
     } else {

@@ -40,7 +40,6 @@ class ThreadBlocks {
   // The slice that a runner works on.
   struct Slice {
     uint32_t runner = 0;
-    uint32_t slots = 0;                         // of the runner's work
     std::span<const uint32_t> receives, sends;  // connections
     int64_t bytes = 0, wire = 0;
     int64_t merged = 1;  // Step::merged

@@ -70,7 +70,7 @@ void Transfer::AppendConnection(uint32_t connection, RelativeState* out) const {
   out->AddFree(state.launch_after);
   out->AddFree(state.start_known);
   out->AddFree(state.start_known_back);
-  const uint32_t slots = plan_->works[c.work].slots;
+  const uint32_t slots = c.slots;
   const bool posts = c.remote_host >= 0 && c.sender != kElsewhere;
   for (uint32_t slice = state.taken; slice < state.sent; ++slice) {
     const size_t slot = SlotOf(connection, slice, slots);
@@ -106,7 +106,7 @@ std::vector<Transfer::Waiting> Transfer::WaitingOn() const {
       }
     }
     for (const uint32_t c : plan.OperandsOf(local, step.send)) {
-      if (connections_[c].sent - connections_[c].taken >= plan.works[local.work].slots) {
+      if (connections_[c].sent - connections_[c].taken >= plan.connections[c].slots) {
         out.push_back({member, of_plan(c).to, false});
       }
     }

@@ -26,7 +26,7 @@ Result<Timeline> OverFluid(const WorkloadBuilder& b, Fold fold) {
                 {.name = "fluid",
                  .make = MakeFluidNetwork,
                  .make_folded = MakeFoldedFluidNetwork,
-                 .merges_loops = true},
+                 .merging = Merging::kLargest},
                 options);
 }
 
