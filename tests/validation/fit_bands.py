@@ -5,8 +5,9 @@ Usage: fit_bands.py --bin DIR --out DIR [--network NAME]
 
 Reads the predictions that run_validation.sh has cached in OUT; predicts nothing. A band's variance is that of the models
 that a prediction used, weighted by their shares of the time, plus that of the whole run, of which there is one value for
-dense models, one for models with experts and one for hybrids. Each value is the smallest with which the bands hold 80 % of
-half of the runs. The other half shows how often the measured time lies in the band.
+dense models, one for models with experts and one for hybrids. Each half of the runs asks for a value, the smallest with which
+its bands hold 80 % of it; the result is their mean. How often the bands of one half hold with the value of the other shows
+what the result is worth on runs that it has not seen.
 """
 import argparse
 import math
@@ -23,7 +24,7 @@ GRID = [step * 0.0025 for step in range(401)]
 
 
 def is_fitted(record):
-    """True for half of the runs; depends on what was run, not on its place in a file."""
+    """True for one half of the runs; depends on what was run, not on its place in a file."""
     return zlib.crc32(f"{record.source} {record.name_and_settings} {record.arguments}".encode()) % 2 == 0
 
 
@@ -50,7 +51,7 @@ def smallest_that_covers(of):
 
 
 def said(of, whole_run):
-    return f"{100 * coverage(of, whole_run):.0f} % of {len(of)}" if of else "no runs"
+    return f"{100 * coverage(of, whole_run):.0f} % of {len(of)}"
 
 
 def known_records(options):
@@ -70,12 +71,13 @@ def main():
     known = list(known_records(options))
     for kind in ("dense", "experts", "hybrid"):
         of = [record for record in known if KINDS[record.kind] == kind]
-        fitted, others = [r for r in of if is_fitted(r)], [r for r in of if not is_fitted(r)]
-        if not fitted:
-            print(f"{kind}: no run is predicted")
+        halves = [[r for r in of if is_fitted(r)], [r for r in of if not is_fitted(r)]]
+        if not all(halves):
+            print(f"{kind}: too few runs are predicted")
             continue
-        best = smallest_that_covers(fitted)
-        print(f"{kind}: {best:.4f}; bands hold {said(fitted, best)} fitted and {said(others, best)} other runs")
+        values = [smallest_that_covers(half) for half in halves]
+        print(f"{kind}: {sum(values) / 2:.4f}; with the value of the other half, bands hold "
+              f"{said(halves[0], values[1])} and {said(halves[1], values[0])} runs")
 
 
 if __name__ == "__main__":
