@@ -31,8 +31,8 @@ What to run:
   --set SECTION.KEY=VALUE  replaces an entry of either file; may be repeated
   --megatron-args SCRIPT   in place of MODEL.yaml, a Megatron-LM launch script or a file of its arguments
   --variable NAME=VALUE    sets a variable that SCRIPT does not assign itself; may be repeated
-  --strict                 anything not modeled in SCRIPT or a config.json is an error
-  --ignore-unknown         unknown arguments of SCRIPT are named and left out; otherwise they are errors
+  --strict                 anything not modeled in SCRIPT, a config.json or a file of overlaps is an error
+  --ignore-unknown         unknown arguments of SCRIPT and variables without a value are left out, not errors
   --gpu-profile FILE       measured kernel times, used in preference to the shipped ones; may be repeated
   --only STAGE             runs only this stage
   --from STAGE             runs this stage and all later ones

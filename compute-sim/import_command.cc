@@ -1,8 +1,8 @@
 // compute-sim import: kernel times of other tools as a profile.
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "compute-sim/commands.h"

@@ -1,8 +1,8 @@
 #include "compute-sim/model_options.h"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "compute-sim/gpu_library.h"
@@ -71,14 +71,6 @@ std::vector<std::string> ProfilePaths(const ModelOptions& options,
   return paths;
 }
 
-// REQUIRES: the name is empty or one of ClocksNames().
-std::optional<KernelParameters::Clocks> ClocksOf(const std::string& name) {
-  const std::vector<std::string>& names = KernelParameters::ClocksNames();
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end()) return std::nullopt;
-  return static_cast<KernelParameters::Clocks>(found - names.begin());
-}
-
 Result<LoadedOptions> LoadModelOptions(const ModelOptions& options,
                                        const std::vector<std::string>& profile_paths,
                                        const std::string& attention_backend) {
@@ -91,7 +83,7 @@ Result<LoadedOptions> LoadModelOptions(const ModelOptions& options,
   ASSIGN_OR_RETURN(const std::string kernels, ReadFile(kernels_path));
   ASSIGN_OR_RETURN(loaded.simulate.kernels, ParseKernelAssumptions(kernels, kernels_path));
   loaded.hashes.emplace_back(BaseName(kernels_path), Sha256(kernels));
-  loaded.simulate.clocks = ClocksOf(options.clocks);
+  loaded.simulate.clocks = KernelParameters::ClocksOf(options.clocks);
   for (const std::string& path : profile_paths) {
     ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
     ASSIGN_OR_RETURN(Profile profile, ParseProfile(text, path));

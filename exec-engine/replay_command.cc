@@ -1,7 +1,7 @@
 // exec-engine RUN: reads 1-workload/, 2-flows.pb and 3-times.pb, writes 4-timeline.pb.
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <fstream>

@@ -93,6 +93,9 @@ Status SortFiles(Options* options) {
           fmt::format("--megatron-args takes the place of {}; give one of them", model.path));
     }
     options->cluster = std::exchange(model.path, options->megatron_arguments);
+  } else if (model.ignore_unknown || !model.variables.empty()) {
+    return Error(fmt::format("{} is for a launch script; give it with --megatron-args",
+                             model.ignore_unknown ? "--ignore-unknown" : "--variable"));
   }
   if (model.path.empty()) return MissingOption("model");
   if (options->cluster.empty() && !options->print_model) return MissingOption("cluster");
@@ -110,11 +113,11 @@ void Declare(CLI::App* app, Options* options, const CommonOptions& common) {
                   "be repeated")
       ->allow_extra_args(false);
   app->add_flag("--strict", options->model.strict,
-                "Unmodeled settings of a launch script or a config.json, and unknown settings of "
-                "the latter, are errors");
+                "Settings of a launch script, a config.json or a file of overlaps that are not "
+                "modeled are errors, and so are unknown settings of the latter two");
   app->add_flag("--ignore-unknown", options->model.ignore_unknown,
-                "Unknown arguments of a launch script are named and left out; otherwise they are "
-                "errors");
+                "Unknown arguments of a launch script, and variables without a value, are named "
+                "and left out; otherwise they are errors");
   app->add_flag("--print-model", options->print_model,
                 "Print the training run as it was understood, as a model.yaml; write nothing");
   app->add_option("-o,--out", options->run, "Run directory");

@@ -305,6 +305,12 @@ const std::vector<std::string>& KernelParameters::ClocksNames() {
   return names;
 }
 
+std::optional<KernelParameters::Clocks> KernelParameters::ClocksOf(std::string_view name) {
+  const auto found = std::find(ClocksNames().begin(), ClocksNames().end(), name);
+  if (found == ClocksNames().end()) return std::nullopt;
+  return static_cast<Clocks>(found - ClocksNames().begin());
+}
+
 const GemmParameters* KernelParameters::GemmFor(DataType type) const {
   for (const GemmParameters& set : gemm) {
     if (std::find(set.types.begin(), set.types.end(), type) != set.types.end()) return &set;

@@ -5,7 +5,9 @@
 #define DRYDOCK_COMPUTE_SIM_KERNEL_KERNEL_PARAMETERS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -111,6 +113,7 @@ struct KernelParameters {
   // kBurst: a benchmark of a few launches, in which only long kernels reach the power limit.
   enum class Clocks : uint8_t { kSustained, kBurst };
   static const std::vector<std::string>& ClocksNames();  // in enum order
+  static std::optional<Clocks> ClocksOf(std::string_view name);
   Clocks clocks = Clocks::kSustained;
   Time launch_gap;  // between two kernels of a stream, beyond their own launch
   std::vector<Tile> tiles;

@@ -173,7 +173,9 @@ Result<MeasurePlan> PlanMeasurements(const std::vector<Submodule>& submodules,
   MeasurePlan plan;
   std::set<std::tuple<KernelKind, DataType, std::array<int64_t, kMaxKernelDims>, int64_t>> seen;
   for (const Submodule& submodule : submodules) {
-    ASSIGN_OR_RETURN(const std::vector<Kernel> kernels, KernelsOf(submodule, assumptions));
+    // The quantization that is measured writes the transpose as well (measure_columns.cu).
+    ASSIGN_OR_RETURN(const std::vector<Kernel> kernels,
+                     KernelsOf(submodule, assumptions, Fp8Layouts::kOne));
     for (Kernel kernel : kernels) {
       // Rows are measured without promotion (docs/reference/kernel-profile.md).
       kernel.promoted = false;

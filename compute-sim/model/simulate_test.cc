@@ -218,7 +218,8 @@ TEST(Simulate, AFamilyOfAttentionLibrariesIsTheGpusOwn) {
 
 std::vector<std::string> NamesOf(const Submodule& submodule) {
   std::vector<std::string> names;
-  const std::vector<Kernel> kernels = KernelsOf(submodule, ShippedAssumptions()).value();
+  const std::vector<Kernel> kernels =
+      KernelsOf(submodule, ShippedAssumptions(), Fp8Layouts::kOne).value();
   for (const Kernel& kernel : kernels) names.push_back(InfoOf(kernel.kind).name);
   return names;
 }
@@ -238,7 +239,8 @@ Submodule Core(Pass pass, bool fused) {
 
 double FlopsOf(const Submodule& submodule) {
   double flops = 0;
-  const std::vector<Kernel> kernels = KernelsOf(submodule, ShippedAssumptions()).value();
+  const std::vector<Kernel> kernels =
+      KernelsOf(submodule, ShippedAssumptions(), Fp8Layouts::kOne).value();
   for (const Kernel& kernel : kernels) flops += kernel.flops;
   return flops;
 }
@@ -270,14 +272,16 @@ TEST(SubmoduleKernels, LinearPassesAreTransposesOfOneGemm) {
   }
   EXPECT_DOUBLE_EQ(FlopsOf(Linear(Pass::kBackward, 3, 5, 7)), 4.0 * 3 * 5 * 7);
   EXPECT_EQ(
-      ShapeString(KernelsOf(Linear(Pass::kForward, 3, 5, 7), ShippedAssumptions()).value()[0]),
+      ShapeString(KernelsOf(Linear(Pass::kForward, 3, 5, 7), ShippedAssumptions(), Fp8Layouts::kOne)
+                      .value()[0]),
       "3x5x7 bf16");
-  EXPECT_EQ(
-      ShapeString(
-          KernelsOf(Linear(Pass::kBackwardActivation, 3, 5, 7), ShippedAssumptions()).value()[0]),
-      "3x7x5 bf16");
-  EXPECT_EQ(ShapeString(
-                KernelsOf(Linear(Pass::kBackwardWeight, 3, 5, 7), ShippedAssumptions()).value()[0]),
+  EXPECT_EQ(ShapeString(KernelsOf(Linear(Pass::kBackwardActivation, 3, 5, 7), ShippedAssumptions(),
+                                  Fp8Layouts::kOne)
+                            .value()[0]),
+            "3x7x5 bf16");
+  EXPECT_EQ(ShapeString(KernelsOf(Linear(Pass::kBackwardWeight, 3, 5, 7), ShippedAssumptions(),
+                                  Fp8Layouts::kOne)
+                            .value()[0]),
             "5x7x3 bf16");
 }
 
@@ -308,7 +312,8 @@ TEST(SubmoduleKernels, EveryKindHasKernelsInEveryPass) {
           else
             field = 128;
         });
-        const std::vector<Kernel> kernels = KernelsOf(s, ShippedAssumptions()).value();
+        const std::vector<Kernel> kernels =
+            KernelsOf(s, ShippedAssumptions(), Fp8Layouts::kOne).value();
         for (const Kernel& kernel : kernels) EXPECT_GT(kernel.bytes, 0);
         // The gradient of a sum without bias and dropout is the gradient itself.
         const bool no_work = std::holds_alternative<submodule::BiasDropoutAdd>(s.work) && !flags &&
@@ -320,7 +325,9 @@ TEST(SubmoduleKernels, EveryKindHasKernelsInEveryPass) {
 }
 
 TEST(SubmoduleKernels, NamesAMissingExtent) {
-  EXPECT_EQ(KernelsOf(Linear(Pass::kForward, 4096, 0, 12), ShippedAssumptions()).error().message(),
+  EXPECT_EQ(KernelsOf(Linear(Pass::kForward, 4096, 0, 12), ShippedAssumptions(), Fp8Layouts::kOne)
+                .error()
+                .message(),
             "submodule 'mlp.fc1' (linear) has n = 0; it must be above 0");
 }
 

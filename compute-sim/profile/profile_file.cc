@@ -84,13 +84,12 @@ class Parser {
   }
 
   void ReadClocks(const std::string& value) {
-    const std::vector<std::string>& names = KernelParameters::ClocksNames();
-    const auto found = std::find(names.begin(), names.end(), value);
-    if (found == names.end()) {
+    const std::optional<KernelParameters::Clocks> clocks = KernelParameters::ClocksOf(value);
+    if (!clocks) {
       return Fail(static_cast<int>(line_.rfind(value)) + 1,
                   fmt::format("clocks are 'burst' or 'sustained', not '{}'", value));
     }
-    profile_.clocks = static_cast<KernelParameters::Clocks>(found - names.begin());
+    profile_.clocks = *clocks;
   }
 
   void ReadNumber(const std::string& value, double low, double high, double* out) {

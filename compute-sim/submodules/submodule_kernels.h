@@ -23,8 +23,7 @@ Fp8Layouts Fp8LayoutsOf(const GpuSpec& gpu);
 // Returns no kernels if the submodule has a stated time (stated_time.h). If an extent that its kind
 // needs is missing, returns an error that names the submodule and the extent.
 Result<std::vector<Kernel>> KernelsOf(const Submodule& submodule,
-                                      const KernelAssumptions& assumptions,
-                                      Fp8Layouts layouts = Fp8Layouts::kOne);
+                                      const KernelAssumptions& assumptions, Fp8Layouts layouts);
 
 }  // namespace drydock
 

@@ -23,7 +23,6 @@ const std::vector<std::string>& TimeSourceNames();  // "profile", "model", "scal
 
 // What decides the time of a kernel.
 enum class KernelBound : uint8_t {
-  kUnknown,
   kTensorCores,
   kMemory,
   kLaunch,
@@ -31,15 +30,15 @@ enum class KernelBound : uint8_t {
   kMeasured,  // not known, because no model answers for the measured kernel
   kGiven,     // not known, because the workload states the time
 };
-inline constexpr int kKernelBoundCount = 7;
-const std::vector<std::string>& KernelBoundNames();  // kUnknown: an empty name
+inline constexpr int kKernelBoundCount = 6;
+const std::vector<std::string>& KernelBoundNames();
 std::string_view ToString(KernelBound bound);
 
 struct KernelTime {
   std::string name;   // "gemm"
   std::string shape;  // "8192x2304x6144 fp16"
   Time time;
-  KernelBound bound = KernelBound::kUnknown;
+  KernelBound bound = KernelBound::kMeasured;
   TimeSource source = TimeSource::kModel;
   std::string detail;  // which row, parameter set or law
   // The distance to the nearest measured row of the kernel and type, as the largest ratio of two

@@ -148,8 +148,7 @@ const Names& TimeSourceNames() {
 }
 
 const Names& KernelBoundNames() {
-  static const Names names = {"",        "tensor cores", "memory", "launch",
-                              "compute", "measured",     "given"};
+  static const Names names = {"tensor cores", "memory", "launch", "compute", "measured", "given"};
   return names;
 }
 

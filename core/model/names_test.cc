@@ -46,7 +46,6 @@ TEST(NamesTest, NamesAreInEnumOrder) {
   EXPECT_EQ(AlgorithmNames()[static_cast<size_t>(Algorithm::kNvlsTree)], "nvls-tree");
   EXPECT_EQ(ProtocolNames()[static_cast<size_t>(Protocol::kLl128)], "LL128");
   EXPECT_EQ(TimeSourceNames()[static_cast<size_t>(TimeSource::kScaled)], "scaled");
-  EXPECT_EQ(ToString(KernelBound::kUnknown), "");
   EXPECT_EQ(ToString(KernelBound::kCompute), "compute");
   EXPECT_EQ(ToString(Routing::kAdaptive), "adaptive");
   EXPECT_EQ(ToString(TransportKind::kInfiniBand), "infiniband");

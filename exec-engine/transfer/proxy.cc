@@ -167,7 +167,7 @@ void Proxy::OnSent(Transfer* t, uint32_t connection, Time now) {
   const LocalPlan& plan = *t->plan_;
   const LocalConnection& c = plan.connections[connection];
   Transfer::ConnectionState& state = t->connections_[connection];
-  t->free_[t->SlotOf(connection, state.taken++, plan.connections[connection].slots)] = now;
+  t->free_[t->SlotOf(connection, state.taken++, c.slots)] = now;
   --t->net_left_;
   blocks_.TrySchedule(t, c.sender);
   if (t->drained()) listener_.OnDrained(t);

@@ -25,7 +25,7 @@ bool HasAny(const Workload& workload) {
                      [](const Submodule& each) { return (each.Is<Kinds>() || ...); });
 }
 
-// A hybrid model with experts counts as hybrid: the scans are the least measured.
+// A hybrid model with experts counts as hybrid, as in tests/validation/fit_bands.py.
 double WholeRunError(const Workload& workload, const BandErrors& errors) {
   if (HasAny<submodule::StateSpace, submodule::DeltaRule>(workload)) return errors.hybrid;
   if (HasAny<submodule::TopK, submodule::GroupedLinear>(workload)) return errors.experts;

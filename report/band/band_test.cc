@@ -39,6 +39,10 @@ TEST(Band, TheKindOfModelDecidesTheErrorOfTheWholeRun) {
   scan.work = submodule::StateSpace();
   inputs.workload.submodules.push_back(scan);
   EXPECT_EQ(BandOf(inputs, Time::Us(600), {}, Errors()).whole_run, 0.2);
+  Inputs delta = FakeRun();
+  scan.work = submodule::DeltaRule();
+  delta.workload.submodules.push_back(scan);
+  EXPECT_EQ(BandOf(delta, Time::Us(600), {}, Errors()).whole_run, 0.2);
 }
 
 TEST(Band, WithoutErrorsTheBandIsThePrediction) {

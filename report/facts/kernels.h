@@ -16,7 +16,7 @@ struct KernelRow {
   std::string gpu;
   std::string name;
   std::string shape;
-  KernelBound bound = KernelBound::kUnknown;
+  KernelBound bound = KernelBound::kMeasured;
   TimeSource source = TimeSource::kModel;
   Time time;             // one launch
   int64_t launches = 0;  // in an iteration, over all ranks

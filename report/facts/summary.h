@@ -78,7 +78,7 @@ struct ClusterFacts {
 
 struct NetworkFacts {
   std::string name;
-  std::optional<CongestionControl> congestion_control;  // none: the network does not simulate it
+  std::optional<CongestionControl> congestion_control;  // absent: the network does not simulate it
   std::vector<std::pair<std::string, int64_t>> counters;
   std::vector<LinkTotal> links;  // the busiest first
   std::vector<SlowdownRow> slowdowns;

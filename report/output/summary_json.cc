@@ -177,7 +177,7 @@ Json LinksJson(const Summary& summary) {
                    {"gbit_per_s", static_cast<double>(link.rate.bits_per_second()) * 1e-9},
                    {"utilisation", link.Utilization(summary.length.simulated)},
                    {"sent_bytes", link.sent.count()},
-                   {"most_queued_bytes", link.max_queued.count()},
+                   {"most_queued_bytes", link.max_queued.count()},  // the name that programs read
                    {"marked", link.marked},
                    {"dropped", link.dropped},
                    {"repeated", link.repeated},

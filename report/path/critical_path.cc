@@ -70,8 +70,8 @@ class Walker {
     now_ = begin;
   }
 
-  // Goes to the member, of those whose data it needs, that starts last. The data moved from `ready`
-  // on.
+  // Goes to the member that starts last among the members whose data the op needs. The data moved
+  // from `ready` on.
   void GoToLastMember() {
     const Time ready = inputs_.timeline_of(rank_).ready[op_];
     CallMembers::Member last{rank_, op_};

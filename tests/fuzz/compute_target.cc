@@ -117,7 +117,8 @@ void Submodules(const std::string& input) {
   if (!submodules.ok()) return;
   static const ModelStack stack({&TheGpu(), nullptr}, AllComputeModels());
   for (const Submodule& submodule : *submodules) {
-    const Result<std::vector<Kernel>> kernels = KernelsOf(submodule, KernelAssumptions{256});
+    const Result<std::vector<Kernel>> kernels =
+        KernelsOf(submodule, KernelAssumptions{256}, Fp8Layouts::kOne);
     CHECK(kernels.ok());
     for (const Kernel& kernel : *kernels) CheckAnswered(stack, kernel);
   }

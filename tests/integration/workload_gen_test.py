@@ -95,11 +95,14 @@ class WorkloadGen(unittest.TestCase):
                           "--megatron-args", script, CLUSTER)
         script = self.launch_script("--num-layer 3")
         self.expect_error(f"{script}:11:31: error: Megatron-LM has no argument '--num-layer'; did you mean "
-                          "'--num-layers'?\n      --padded-vocab-size 51200 --num-layer 3\n" + " " * 32 + "^\n",
+                          "'--num-layers'?; --ignore-unknown leaves it out\n      --padded-vocab-size 51200 --num-layer 3\n" + " " * 32 + "^\n",
                           "--megatron-args", script, CLUSTER)
         status, _, stderr = self.run_tool("--megatron-args", script, CLUSTER, "--check", "--ignore-unknown")
         self.assertEqual(status, 0)
         self.assertIn("1 unknown and ignored: --num-layer (did you mean '--num-layers'?)\n", stderr)
+        for option in (["--ignore-unknown"], ["--variable", "A=1"]):
+            self.expect_error(f"workload-gen: error: {option[0]} is for a launch script; give it with --megatron-args\n"
+                              "workload-gen: see workload-gen --help\n", MODEL, CLUSTER, *option, status=2)
         self.expect_error("workload-gen: error: --megatron-args takes the place of configs/models/gpt-22b.yaml; give one "
                           "of them\nworkload-gen: see workload-gen --help\n",
                           "--megatron-args", script, MODEL, CLUSTER, status=2)

@@ -15,7 +15,7 @@ struct JobSource {
   std::string path;
   bool megatron_arguments = false;     // the file is a launch script or an argument list
   std::vector<std::string> variables;  // "NAME=VALUE": of the launch script
-  bool strict = false;                 // unmodeled arguments, and all such fields, are errors
+  bool strict = false;                 // unmodeled arguments and fields, and unknown fields, fail
   bool ignore_unknown = false;         // otherwise, unknown arguments are errors
 };
 

@@ -88,8 +88,8 @@ class ModelMaker {
     return maker_.Add(s);
   }
 
-  // The product takes transposed copies of both operands, of a shared input once; on every GPU,
-  // which is an assumption: torchao was read for Hopper's products.
+  // The product takes transposed copies of both operands, of a shared input once. It does so on
+  // every GPU: an assumption for Blackwell, since torchao was read for Hopper only.
   uint32_t WeightGradient(const TorchModule& module, submodule::Linear product,
                           bool transposes_input) {
     Submodule s{

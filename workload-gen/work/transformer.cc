@@ -244,6 +244,8 @@ bool IsLayerWeight(ParameterKind kind) {
     case ParameterKind::kExpertFc2Weight:
     case ParameterKind::kSharedFc1Weight:
     case ParameterKind::kSharedFc2Weight:
+    case ParameterKind::kLatentDown:
+    case ParameterKind::kLatentUp:
     case ParameterKind::kMtpJoin:
       return true;
     default:

@@ -38,6 +38,13 @@ TEST(TransportAttributes, EachHasAUnitAValidDefaultAMeaningAndASource) {
   }
 }
 
+TEST(TransportAttributes, AlgorithmsAreThoseOfTheEnumeration) {
+  ASSERT_EQ(CongestionAlgorithms().size(), CongestionControlNames().size());
+  for (size_t i = 0; i < CongestionAlgorithms().size(); ++i) {
+    EXPECT_EQ(CongestionAlgorithms()[i].control, static_cast<CongestionControl>(i));
+  }
+}
+
 TEST(TransportAttributes, EveryAlgorithmButNoneHasAttributes) {
   for (const CongestionAlgorithm& each : CongestionAlgorithms()) {
     int found = 0;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/schema/cluster/fabric_table.h"
+#include "core/schema/cluster/read_enum.h"
 #include "core/schema/fabric/limits.h"
 
 namespace drydock {
@@ -11,13 +12,15 @@ namespace {
 void ReadSharp(FabricContext* context) {
   const YamlNode* node = context->reader->Take("sharp", false);
   if (node == nullptr) return;
+  // If the fabric is refused, its switches are not known.
+  const bool made = context->diagnostics->ok();
   YamlReader reader(*node, "sharp", context->diagnostics);
   Sharp sharp;
   reader.Read("latency", &sharp.latency);
   CheckLatency("latency", sharp.latency, &reader);
   reader.Finish();
   const Topology& topology = *context->topology;
-  if (topology.fabric.switches.empty()) {
+  if (made && topology.fabric.switches.empty()) {
     context->reader->Fail(
         "sharp", fmt::format("'{}' has no switches that could reduce", topology.fabric.kind));
   }
@@ -50,9 +53,7 @@ void ReadFabric(const YamlNode& node, const FileFetcher& fetch, Topology* topolo
   topology->fabric.kind = chosen.name;
   chosen.make(&context);
   ReadSharp(&context);
-  int routing = 0;
-  reader.ReadChoice("routing", RoutingNames(), &routing, false);
-  topology->fabric.routing = static_cast<Routing>(routing);
+  ReadEnum("routing", RoutingNames(), &reader, &topology->fabric.routing);
   reader.Finish();
 }
 

@@ -345,6 +345,12 @@ TEST(FabricSharpTest, NeedsSwitches) {
              &diagnostics);
   EXPECT_EQ(FirstLine(ErrorText(diagnostics.ToStatus())),
             "f:2:8: error: 'none' has no switches that could reduce");
+  Diagnostics refused;
+  ReadFabric(ParseYaml("kind: single-switch\nsharp: {latency: 150 ns}\n", "f").value(), {},
+             &topology, &refused);
+  EXPECT_FALSE(refused.ok());
+  EXPECT_EQ(ErrorText(refused.ToStatus()).find("could reduce"), std::string::npos)
+      << "the fabric lacks its switch section, which is the mistake";
 }
 
 TEST(FabricRoutingTest, IsReadForEveryKind) {

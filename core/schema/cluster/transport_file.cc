@@ -6,20 +6,10 @@
 
 #include "core/model/fabric/transport_attributes.h"
 #include "core/schema/cluster/cluster_limits.h"
+#include "core/schema/cluster/read_enum.h"
 
 namespace drydock {
 namespace {
-
-using Names = std::vector<std::string>;
-
-// Sets *choice to the value of `key`, or to the first enumerator if the key is absent. `names` has
-// the names of the enumerators in their order.
-template <typename Enum>
-void ReadEnum(const char* key, const Names& names, YamlReader* reader, Enum* choice) {
-  int index = 0;
-  reader->ReadChoice(key, names, &index, false);
-  *choice = static_cast<Enum>(index);
-}
 
 void ReadBytes(const char* key, int64_t low, int64_t high, YamlReader* reader, Bytes* bytes) {
   reader->ReadOptional(key, bytes);

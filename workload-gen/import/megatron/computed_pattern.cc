@@ -64,11 +64,12 @@ class ComputedPattern {
   // Megatron-Core's own specifications of hybrid models state no more than the pattern.
   void CheckSpec() {
     if (!r_.Has("--spec")) return;
-    const std::string& module = r_.Values("--spec").front().text;
+    const std::string module = r_.Text("--spec");
     if (module == "te" || module == "local") return;
     const bool hybrid =
         module.ends_with("hybrid_layer_specs") || module.ends_with("mamba_layer_specs");
     if (hybrid && *HybridArgument(r_) != '\0') return;
+    if (hybrid) return r_.Fail("--spec", fmt::format("needs {}", kPattern));
     r_.Fail("--spec", "this kind of model is not generated; 'local' and 'te' are");
   }
 

@@ -44,12 +44,14 @@ class Sorter {
 
   // "$EXTRA_ARGUMENTS": the script does not define its words.
   void Unresolved(const ScriptWord& word) {
-    const std::string what =
-        fmt::format("{} (its value is not in the script; give --variable)", word.unresolved);
     if (rules_.ignore_unknown) {
-      notes_.unknown.push_back(what);
+      notes_.unknown.push_back(
+          fmt::format("{} (its value is not in the script; give --variable)", word.unresolved));
     } else {
-      diagnostics_.Add(word.ErrorHere(what));
+      diagnostics_.Add(word.ErrorHere(fmt::format(
+          "{} has no value in the script; give it with --variable NAME=VALUE, or leave it out with "
+          "--ignore-unknown",
+          word.unresolved)));
     }
   }
 
@@ -83,8 +85,8 @@ class Sorter {
                                (hint.empty() ? "" : fmt::format(" ({})", hint.substr(2))));
     } else {
       diagnostics_.Add(given.flag.ErrorHere(
-          fmt::format("Megatron-LM has no argument '{}'{}{}", given.flag.text, hint,
-                      hint.empty() ? "; --ignore-unknown leaves it out" : "")));
+          fmt::format("Megatron-LM has no argument '{}'{}; --ignore-unknown leaves it out",
+                      given.flag.text, hint)));
     }
   }
 

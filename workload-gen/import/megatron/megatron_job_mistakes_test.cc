@@ -128,10 +128,14 @@ TEST(MegatronJobMistakes, ListsArgumentsWithoutAKey) {
 
 TEST(MegatronJobMistakes, UnknownArgumentsAreErrors) {
   EXPECT_EQ(GptError("--bf16 --num-layer 3"),
-            "Megatron-LM has no argument '--num-layer'; did you mean '--num-layers'?");
+            "Megatron-LM has no argument '--num-layer'; did you mean '--num-layers'?; "
+            "--ignore-unknown leaves it out");
   EXPECT_EQ(GptError("--bf16 --zzzzzzzz"),
             "Megatron-LM has no argument '--zzzzzzzz'; --ignore-unknown leaves it out");
-  EXPECT_EQ(GptError("--bf16 $EXTRA"), "$EXTRA (its value is not in the script; give --variable)");
+  EXPECT_EQ(
+      GptError("--bf16 $EXTRA"),
+      "$EXTRA has no value in the script; give it with --variable NAME=VALUE, or leave it out "
+      "with --ignore-unknown");
 }
 
 TEST(MegatronJobMistakes, StrictRejectsUnmodeledArguments) {

@@ -169,6 +169,9 @@ TEST(MegatronJob, ModulesAreTransformerEnginesOrMegatronsOwn) {
   }
   EXPECT_EQ(GptError("--bf16 --spec my.module spec"),
             "this kind of model is not generated; 'local' and 'te' are");
+  EXPECT_EQ(GptError("--bf16 --spec"), "this kind of model is not generated; 'local' and 'te' are");
+  EXPECT_EQ(GptError("--bf16 --spec megatron.core.models.mamba.mamba_layer_specs mamba_stack_spec"),
+            "needs --hybrid-layer-pattern");
 }
 
 TEST(MegatronJob, ArgumentsThatOnlyTheHostFeels) {
