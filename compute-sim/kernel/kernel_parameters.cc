@@ -336,13 +336,17 @@ const AttentionParameters* KernelParameters::AttentionFor(DataType type,
                             [&](const auto& library) { return IsOfFamily(library.name, backend); });
   const bool by_default =
       backend.empty() || backend == kAttentionByTransformerEngine || (family && !has_family);
+  const auto takes = [&](const AttentionParameters& library) {
+    return std::find(library.types.begin(), library.types.end(), type) != library.types.end();
+  };
+  // Where the framework's library has no kernels of this type (fp8), another library has them.
+  const bool elsewhere = by_default && !takes(attention[default_attention]);
   for (size_t i = 0; i < attention.size(); ++i) {
-    const bool wanted = by_default                       ? i == default_attention
+    const bool wanted = by_default                       ? elsewhere || i == default_attention
                         : backend == kAttentionByPytorch ? i == pytorch_attention
                         : family                         ? IsOfFamily(attention[i].name, backend)
                                                          : attention[i].name == backend;
-    const std::vector<DataType>& types = attention[i].types;
-    if (wanted && std::find(types.begin(), types.end(), type) != types.end()) return &attention[i];
+    if (wanted && takes(attention[i])) return &attention[i];
   }
   return nullptr;
 }

@@ -175,13 +175,16 @@ TEST(Simulate, UnknownAttentionLibrarySuggestsTheNearest) {
   EXPECT_EQ(
       Simulate(WorkloadOn({"h100-sxm-80g"}), options).error().message(),
       "the GPU 'h100-sxm-80g' has no attention library 'flash2'; did you mean 'flash-2'?; "
-      "valid are transformer-engine, pytorch, flash-2, flash-3, cudnn-9, trtllm, flash, cudnn");
+      "valid are transformer-engine, pytorch, flash-2, flash-3, cudnn-9, cudnn-9-fp8, trtllm, "
+      "flash, cudnn");
 }
 
 // The time of a layer's fused attention on a GPU, with the kernels that `backend` picks.
-Time AttentionTime(const std::string& gpu, const std::string& backend) {
+Time AttentionTime(const std::string& gpu, const std::string& backend,
+                   DataType type = DataType::kBf16) {
   Workload w = WorkloadOn({gpu});
   w.submodules = {{.name = "attention.core",
+                   .type = type,
                    .work = submodule::Attention{.batch = 2,
                                                 .sequence = 8192,
                                                 .heads = 32,
@@ -204,6 +207,17 @@ TEST(Simulate, FrameworksPickTheirOwnAttention) {
     EXPECT_GT(AttentionTime(hopper, "pytorch").us(), 1.3 * AttentionTime(hopper, "cudnn-9").us());
   }
   EXPECT_EQ(AttentionTime("a100-sxm-80g", "pytorch"), AttentionTime("a100-sxm-80g", ""));
+}
+
+// Fp8 has kernels of its own: cuDNN's, also where another family is asked for and has none.
+TEST(Simulate, AttentionInFp8IsFaster) {
+  for (const char* gpu : {"h100-sxm-80g", "h200-sxm-141g", "b200-sxm-180g", "gb300-288g"}) {
+    const double gain = AttentionTime(gpu, "").us() / AttentionTime(gpu, "", DataType::kFp8).us();
+    EXPECT_GT(gain, 1.2) << gpu;
+    EXPECT_LT(gain, 1.5) << gpu;
+  }
+  EXPECT_EQ(AttentionTime("h100-sxm-80g", "cudnn", DataType::kFp8),
+            AttentionTime("h100-sxm-80g", "", DataType::kFp8));
 }
 
 // A job may name a family of libraries; a GPU without that family has what Transformer Engine

@@ -125,8 +125,8 @@ void ListKernels(const submodule::Attention& s, List* list) {
   if (s.fused) {
     const AttentionShape shape{s.batch,    s.sequence, s.heads,       s.kv_heads,
                                s.head_dim, s.causal,   s.kv_sequence, s.value_dim};
-    list->Add(Attention(list->forward() ? K::kAttentionForward : K::kAttentionBackward, list->type,
-                        shape));
+    list->Add(Attention(list->forward() ? K::kAttentionForward : K::kAttentionBackward,
+                        list->gemm_type, shape));
   } else if (list->forward()) {
     UnfusedAttentionForward(s, list);
   } else {
@@ -203,8 +203,15 @@ void ListKernels(const submodule::BiasDropoutAdd& s, List* list) {
 }
 
 void ListKernels(const submodule::Activation& s, List* list) {
-  if (list->forward()) return list->Memory(s.gated ? K::kSwiglu : K::kGelu, s.rows, s.n);
-  list->Memory(s.gated ? K::kSwigluBackward : K::kGeluBackward, s.rows, s.n);
+  const int halves = s.gated ? 2 : 1;
+  const DataType written = s.quantizes ? list->gemm_type : list->type;
+  // With blocks of scales, a second copy for the gradient of the weight.
+  const double result = OperandBytes(written) * (written == DataType::kMxfp8 ? 2 : 1);
+  if (list->forward()) {
+    return list->Memory(s.gated ? K::kSwiglu : K::kGelu, s.rows, s.n, halves * list->e + result);
+  }
+  list->Memory(s.gated ? K::kSwigluBackward : K::kGeluBackward, s.rows, s.n,
+               (1 + halves) * list->e + halves * result);
   if (s.bias) list->Memory(K::kBiasGradient, s.rows, s.n);
 }
 

@@ -203,6 +203,19 @@ TEST(SubmoduleKernels, OperandsInFp8) {
             16 * 32 * 3);
 }
 
+// An activation that quantizes writes one byte an element instead of two; MXFP8 in both directions.
+TEST(SubmoduleKernels, AnActivationWritesTheNextOperand) {
+  const auto bytes = [](const std::string& type, const std::string& pass) {
+    return BytesPerElement(
+        "kind: activation, rows: 16, n: 64, gated: true, quantizes: true, type: " + type +
+            ", pass: " + pass,
+        16 * 64);
+  };
+  EXPECT_DOUBLE_EQ(bytes("fp8", "fwd"), 2 * 2 + 1);
+  EXPECT_DOUBLE_EQ(bytes("fp8", "bwd"), 3 * 2 + 2 * 1);
+  EXPECT_DOUBLE_EQ(bytes("mxfp8", "fwd"), 2 * 2 + 2 * 33 / 32.0);
+}
+
 // Operands of MXFP8 and NVFP4 are quantized along both dimensions, with a byte of scale for 32 or
 // 16 elements: 2 + 2 (1 + 1/32) B and 2 + 2 (1/2 + 1/16) B an element.
 TEST(SubmoduleKernels, OperandsWithScalesOfBlocks) {

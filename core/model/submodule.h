@@ -130,12 +130,18 @@ struct Activation {
   static constexpr std::string_view kName = "activation";
   int64_t rows = 0, n = 0;
   bool gated = false, bias = false;
+  // The kernels write what the linear layers beside them read, already quantized: forward the input
+  // of the next, backward the output gradient of the one before.
+  bool quantizes = false;
+  bool fp8_input = false;  // backward has the input in fp8
 
   static void Fields(auto& s, auto&& visit) {
     visit(Field::kExtent, "rows", s.rows);
     visit(Field::kExtent, "n", s.n);
     visit(Field::kFlag, "gated", s.gated);
     visit(Field::kFlag, "bias", s.bias);
+    visit(Field::kFlag, "quantizes", s.quantizes);
+    visit(Field::kAccountFlag, "fp8_input", s.fp8_input);
   }
 };
 

@@ -126,12 +126,51 @@ class JobRules {
     }
   }
 
+  // Transformer Engine's FusedAttention takes fp8 with one scale for a tensor, and exchanges it
+  // around a ring or by heads.
+  void CheckFp8Attention() {
+    const PrecisionRules& precision = job_.training.precision;
+    if (!precision.fp8_attention || !precision.fp8) return;
+    const char* key = "training.fp8_attention";
+    if (job_.training.framework == FrameworkKind::kFsdp) {
+      return Fail(key, "'fp8_attention' is Transformer Engine's; framework: fsdp has none");
+    }
+    if (precision.recipe != Fp8Recipe::kDelayed && precision.recipe != Fp8Recipe::kTensorwise) {
+      return Fail(key, "'fp8_attention' needs fp8_recipe: delayed or tensorwise, not {}",
+                  ToString(precision.products()));
+    }
+    const AttentionKernels kernels = job_.training.kernels.attention;
+    if (!job_.training.kernels.fused ||
+        (kernels != AttentionKernels::kAuto && kernels != AttentionKernels::kCudnn)) {
+      return Fail(key,
+                  "'fp8_attention' needs kernels: fused with attention_kernels: auto or cudnn");
+    }
+    if (job_.parallel.context > 1 && job_.parallel.context_type == ContextType::kAllGather) {
+      Fail(key, "'fp8_attention' needs parallel.context_type p2p or a2a");
+    }
+  }
+
+  // TEFusedMLP of Megatron-Core.
+  void CheckFusedOps() {
+    if (!job_.training.kernels.fused_ops) return;
+    const char* key = "training.fused_ops";
+    if (job_.training.framework != FrameworkKind::kMegatron) {
+      return Fail(key, "'fused_ops' needs framework: megatron");
+    }
+    if (!job_.training.kernels.fused) return Fail(key, "'fused_ops' needs kernels: fused");
+    if (job_.model.lora.targets.fc1 || job_.model.lora.targets.fc2) {
+      Fail(key, "'fused_ops' excludes adapters of linear_fc1 and linear_fc2");
+    }
+  }
+
   void CheckScales() {
     const PrecisionRules& precision = job_.training.precision;
     if (precision.tp_only_amax_red && !precision.delayed_scaling()) {
       Fail("training.tp_only_amax_red", "'tp_only_amax_red' needs {}",
            precision.fp8 ? "fp8_recipe: delayed" : "precision: fp8");
     }
+    CheckFp8Attention();
+    CheckFusedOps();
     if (!precision.quantized()) return;
     if (!precision.delayed_scaling() && !job_.training.kernels.fused) {
       Fail(precision.fp8 ? "training.fp8_recipe" : "training.precision",

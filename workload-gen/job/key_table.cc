@@ -381,6 +381,12 @@ std::vector<Key> TrainingKeys() {
           "`distributed_optimizer`")
           .Needs("precision: fp8 or nvfp4")
           .Megatron({Sets("--fp8-param-gather", "true"), Sets("--fp4-param-gather", "true")}),
+      Key("fp8_attention", kind::Flag(MEMBER(training.precision.fp8_attention)),
+          "the products of core attention are in fp8, too (cuDNN through Transformer Engine); "
+          "needs "
+          "`fp8_recipe: delayed` or `tensorwise`")
+          .Needs("precision: fp8")
+          .Megatron({Sets("--fp8-dot-product-attention", "true")}),
       Key("micro_batch", kind::Count(MEMBER(training.batch.micro), 1, 1 << 20),
           "sequences of a micro-batch")
           .Required()
@@ -441,6 +447,14 @@ std::vector<Key> TrainingKeys() {
           kind::Flag(MEMBER(training.kernels.gradient_accumulation_fusion)),
           "GEMMs of weight gradients add into the main gradient; otherwise a kernel adds")
           .Megatron({Sets("--no-gradient-accumulation-fusion", "false")}),
+      Key("fused_ops", kind::Flag(MEMBER(training.kernels.fused_ops)),
+          "Transformer Engine's operation fuser runs dense MLPs: in fp8, the activation writes the "
+          "operands of the products beside it, or finds their largest values")
+          .Needs("precision: fp8")
+          .Megatron({Sets("--use-transformer-engine-op-fuser", "true")}),
+      Key("fp8_activation_input", kind::Flag(MEMBER(training.kernels.fp8_activation_input)),
+          "the activation of a dense MLP keeps its input in fp8 for backward; saves memory")
+          .Megatron({Sets("--activation-func-fp8-input-store", "true")}),
       Key("tp_only_amax_red", kind::Flag(MEMBER(training.precision.tp_only_amax_red)),
           "the largest values of fp8 tensors are reduced over tensor parallelism alone "
           "(`NVTE_DP_AMAX_REDUCE_INTERVAL=0` of older Transformer Engines); needs `precision: "

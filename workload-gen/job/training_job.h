@@ -69,6 +69,7 @@ struct PrecisionRules {
       half_layers_at_end = 0;     // layers whose linear layers stay in `type`
   bool quantized_gather = false;  // parameters are stored and gathered in the format of products
   DataType gradients = DataType::kFp32;
+  bool fp8_attention = false;     // the products of core attention are in fp8, too
   bool tp_only_amax_red = false;  // fp8: largest values are reduced over tp instead of tp-dp-cp
 
   bool quantized() const { return fp8 || nvfp4; }
@@ -102,6 +103,8 @@ struct KernelRules {
   bool fused = true;
   AttentionKernels attention = AttentionKernels::kAuto;
   bool gradient_accumulation_fusion = true;
+  bool fp8_activation_input = false;  // what the activation of a dense MLP keeps for backward
+  bool fused_ops = false;             // Transformer Engine's operation fuser runs dense MLPs
   CrossEntropyFusion cross_entropy_fusion = CrossEntropyFusion::kNone;
 };
 

@@ -222,5 +222,34 @@ TEST(RankMemory, AssumptionsAreTheUsers) {
               testing::HasSubstr("it must be at least 0 and below 1"));
 }
 
+// Weights that adapters leave frozen: their 16-bit copies are gone where weights are stored in the
+// format of their products. qkv, proj, fc1 and fc2 of 8 layers have 12 h^2 elements each.
+TEST(RankMemory, FrozenWeightsMayBeStoredInFp8) {
+  const auto parameters = [](const char* stored) {
+    const Workload w = TestWorkload(
+        {"parallel.tensor=1", "parallel.pipeline=1", "training.precision=fp8", "model.lora_rank=4",
+         "model.lora_targets=[linear_qkv]", "training.distributed_optimizer=true",
+         std::string("training.quantized_param_gather=") + stored});
+    for (const MemoryPart& part : w.memory[0]) {
+      if (part.name == "parameters") return part.bytes.count();
+    }
+    return int64_t{-1};
+  };
+  EXPECT_EQ(parameters("false") - parameters("true"), 2 * 8 * 12 * 64 * 64);
+}
+
+// SwiGLU's input is the largest tensor of an MLP: 2 x ffn x rows. Kept in fp8, it has half of the
+// bytes.
+TEST(RankMemory, ActivationsMayKeepTheirInputInFp8) {
+  const auto activations = [](const char* fp8) {
+    return Activations(
+        TestWorkload({"parallel.tensor=1", "parallel.pipeline=1", "model.activation=swiglu", "model.ffn=256",
+                      std::string("training.fp8_activation_input=") + fp8}),
+        0);
+  };
+  const int64_t ffn = 4 * 64, rows = 32 * 2;
+  EXPECT_EQ(activations("false") - activations("true"), 8 * 2 * ffn * rows);
+}
+
 }  // namespace
 }  // namespace drydock

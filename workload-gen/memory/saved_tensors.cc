@@ -37,7 +37,11 @@ class SavingRules {
     return {.inputs = Grid(s), .internal = {}, .outputs = Grid(s)};
   }
   SavedTensors operator()(const submodule::Activation& s) const {
-    return {.inputs = Grid(s) * (s.gated ? 2 : 1), .internal = {}, .outputs = Grid(s)};
+    // What it reads has 16 bits, also where it writes fp8.
+    const Bytes input = s.fp8_input   ? Bytes(s.rows * s.n)
+                        : s.quantizes ? Bytes(2 * s.rows * s.n)
+                                      : Grid(s);
+    return {.inputs = input * (s.gated ? 2 : 1), .internal = {}, .outputs = Grid(s)};
   }
   SavedTensors operator()(const submodule::BiasDropoutAdd& s) const {
     return {.inputs = {}, .internal = Bytes(s.dropout ? s.rows * s.n : 0), .outputs = Grid(s)};

@@ -65,16 +65,20 @@ class States {
   // quantized weight through a step's micro-batches.
   void AddParameter(const Parameter& parameter) {
     const int64_t type = SizeOf(training_.precision.type).count();
-    if (parameter.frozen) states_.parameters += parameter.elements * type;
     const int shape = ShapeOf(parameter.kind);
+    const PrecisionRules& precision = training_.precision;
+    const bool quantized = shape != 0 && precision.quantized() && training_.kernels.fused &&
+                           !precision.IsHalf(parameter.layer, job_.model.layers);
+    // A frozen weight is in no bucket. With quantized_gather, its quantized copy is all there is.
+    if (parameter.frozen && !(quantized && precision.quantized_gather)) {
+      states_.parameters += parameter.elements * type;
+    }
     if (shape == 0) return;
     const bool trained = fuses() && !parameter.frozen;
     if (trained && shapes_.emplace(shape, parameter.elements).second) {
       states_.libraries += parameter.elements * type;
     }
-    const PrecisionRules& precision = training_.precision;
-    if (!precision.quantized() || !training_.kernels.fused) return;
-    if (precision.IsHalf(parameter.layer, job_.model.layers)) return;
+    if (!quantized) return;
     states_.fp8_weights += std::llround(static_cast<double>(parameter.elements) * CopyBytes());
   }
 

@@ -4,16 +4,36 @@
 
 namespace drydock {
 
-void CoreAttention::Exchange(CollectiveType type, int64_t count) {
+void CoreAttention::Exchange(CollectiveType collective, int64_t count, DataType type) {
   CommCall call;
-  call.collective = type;
-  call.type = c_.job.training.precision.type;
+  call.collective = collective;
+  call.type = type;
   call.count = count;
   call.group_size = c_.layout.context;
   c_.builder->Collective(kContextRole, kContextStream, call);
 }
 
 void CoreAttention::Forward(const CoreWork& core) {
+  if (!core.fp8) return Steps(core);
+  ProgramBuilder& b = *c_.builder;
+  for (const auto& cast : {core.fp8->queries, core.fp8->keys, core.fp8->values}) {
+    b.Compute(cast.forward);
+  }
+  Steps(core);
+  b.Compute(core.fp8->outputs.forward);
+}
+
+void CoreAttention::Backward(const CoreWork& core) {
+  if (!core.fp8) return BackwardSteps(core);
+  ProgramBuilder& b = *c_.builder;
+  b.Compute(core.fp8->outputs.backward);
+  BackwardSteps(core);
+  for (const auto& cast : {core.fp8->queries, core.fp8->keys, core.fp8->values}) {
+    b.Compute(cast.backward);
+  }
+}
+
+void CoreAttention::Steps(const CoreWork& core) {
   ProgramBuilder& b = *c_.builder;
   if (c_.layout.context == 1) return b.Compute(core.first.forward);
   if (core.torch) return TorchForward(core);
@@ -23,20 +43,20 @@ void CoreAttention::Forward(const CoreWork& core) {
       return RingForward(core);
     case ContextType::kAllToAll:
       for (const int64_t count : {core.queries, core.keys, core.values}) {
-        Exchange(CollectiveType::kAllToAll, count);
+        Exchange(CollectiveType::kAllToAll, count, core.type);
       }
       b.Compute(core.first.forward);
-      return Exchange(CollectiveType::kAllToAll, core.outputs);
+      return Exchange(CollectiveType::kAllToAll, core.outputs, core.type);
     case ContextType::kAllGather:
       for (const int64_t count : {core.keys, core.values}) {
-        Exchange(CollectiveType::kAllGather, count * ranks);
+        Exchange(CollectiveType::kAllGather, count * ranks, core.type);
       }
       b.Compute(core.first.forward);
       return b.Compute(core.first.forward);
   }
 }
 
-void CoreAttention::Backward(const CoreWork& core) {
+void CoreAttention::BackwardSteps(const CoreWork& core) {
   ProgramBuilder& b = *c_.builder;
   if (c_.layout.context == 1) return b.Compute(core.first.backward);
   if (core.torch) return TorchBackward(core);
@@ -45,27 +65,23 @@ void CoreAttention::Backward(const CoreWork& core) {
     case ContextType::kP2p:
       return RingBackward(core);
     case ContextType::kAllToAll:
-      Exchange(CollectiveType::kAllToAll, core.outputs);
+      Exchange(CollectiveType::kAllToAll, core.outputs, core.type);
       b.Compute(core.first.backward);
       for (const int64_t count : {core.queries, core.keys, core.values}) {
-        Exchange(CollectiveType::kAllToAll, count);
+        Exchange(CollectiveType::kAllToAll, count, core.type);
       }
       return;
     case ContextType::kAllGather:
       for (const int64_t count : {core.keys, core.values}) {
-        Exchange(CollectiveType::kAllGather, count * ranks);
+        Exchange(CollectiveType::kAllGather, count * ranks, core.type);
       }
       b.Compute(core.first.backward);
       b.Compute(core.first.backward);
       for (const int64_t count : {core.keys, core.values}) {
-        Exchange(CollectiveType::kReduceScatter, count * ranks);
+        Exchange(CollectiveType::kReduceScatter, count * ranks, core.type);
       }
       return;
   }
-}
-
-ProgramBuilder::OpId CoreAttention::Shift(int64_t count, bool up) {
-  return Shift(count, up, c_.job.training.precision.type);
 }
 
 ProgramBuilder::OpId CoreAttention::Shift(int64_t count, bool up, DataType type) {
@@ -81,7 +97,7 @@ void CoreAttention::RingForward(const CoreWork& core) {
   ProgramBuilder::OpId arriving = ProgramBuilder::kNothing;
   for (int step = 0; step < steps; ++step) {
     b.Wait(arriving);
-    if (step + 1 < steps) arriving = Shift(core.keys + core.values, /*up=*/true);
+    if (step + 1 < steps) arriving = Shift(core.keys + core.values, /*up=*/true, core.type);
     b.Compute(step == 0 ? core.first.forward : core.other.forward);
   }
   for (int step = 0; step < steps; ++step) {
@@ -101,7 +117,7 @@ void CoreAttention::RingBackward(const CoreWork& core) {
     b.Wait(arriving);
     if (step > 1) b.Compute(core.merge_gradient);
     const bool last = step == steps - 1;
-    arriving = Shift(step == 0 || last ? one : 2 * one, /*up=*/false);
+    arriving = Shift(step == 0 || last ? one : 2 * one, /*up=*/false, core.type);
     b.Compute(last ? core.first.backward : core.other.backward);
     b.Compute(step == 0 ? core.copy_queries : core.merge_queries);
   }
@@ -114,11 +130,12 @@ ProgramBuilder::OpId CoreAttention::TorchExchange(const CoreWork& core, int step
   if (step + 1 == c_.layout.context) return ProgramBuilder::kNothing;
   c_.builder->Compute(core.torch->pack);
   const int64_t count = core.keys + core.values;
-  if (c_.job.parallel.context_type == ContextType::kP2p) return Shift(count, /*up=*/true);
+  if (c_.job.parallel.context_type == ContextType::kP2p)
+    return Shift(count, /*up=*/true, core.type);
   if (step > 0) return ProgramBuilder::kNothing;
   CommCall all;
   all.collective = CollectiveType::kAllGather;
-  all.type = c_.job.training.precision.type;
+  all.type = core.type;
   all.count = count * c_.layout.context;
   all.group_size = c_.layout.context;
   return c_.builder->StartCollective(kContextRole, kContextStream, all);

@@ -22,6 +22,9 @@ class CoreAttention {
   void Backward(const CoreWork& core);
 
  private:
+  // What lies between the casts of attention in fp8.
+  void Steps(const CoreWork& core);
+  void BackwardSteps(const CoreWork& core);
   void RingForward(const CoreWork& core);
   void RingBackward(const CoreWork& core);
   void TorchForward(const CoreWork& core);
@@ -29,9 +32,8 @@ class CoreAttention {
   // PyTorch's exchange at `step`: the next keys, or once all keys.
   ProgramBuilder::OpId TorchExchange(const CoreWork& core, int step);
   // Starts one shift around the ring, up or down.
-  ProgramBuilder::OpId Shift(int64_t count, bool up);
   ProgramBuilder::OpId Shift(int64_t count, bool up, DataType type);
-  void Exchange(CollectiveType type, int64_t count);
+  void Exchange(CollectiveType collective, int64_t count, DataType type);
 
   const WriterContext& c_;
 };

@@ -45,6 +45,33 @@ TEST(CoreAttention, RingExchangesKeysAndTheirGradients) {
   EXPECT_EQ(down, 8);
 }
 
+// Forward, queries, keys and values are quantized and the output is cast; backward, the reverse.
+// What ranks exchange is fp8.
+TEST(CoreAttention, Fp8IsCastOnceAndExchanged) {
+  const Overrides fp8 = {"training.precision=fp8", "training.fp8_attention=true"};
+  const Workload w = Ring(fp8);
+  const char* one = "grouped, 4.096 KB";
+  EXPECT_THAT(Exchanges(w, Phase::kForward), ElementsAre(one, one, one));
+  for (const Phase phase : {Phase::kForward, Phase::kBackward}) {
+    std::vector<std::string> around;  // attention and its casts, in order
+    for (const Op& op : w.programs[0].ops) {
+      if (op.kind != OpKind::kCompute || op.layer != 3 || op.phase != phase) continue;
+      if (op.microbatch != 0) continue;
+      for (const uint32_t number : w.blocks[op.work].submodules) {
+        const Submodule& s = w.submodules[number];
+        if (s.name == "attention.core-cast") around.emplace_back("cast");
+        if (!s.Is<submodule::Attention>()) continue;
+        EXPECT_EQ(s.type, DataType::kFp8);
+        around.emplace_back("step");
+      }
+    }
+    const bool forward = phase == Phase::kForward;
+    std::vector<std::string> expected(8, "cast");
+    std::fill_n(expected.begin() + (forward ? 3 : 1), 4, "step");
+    EXPECT_EQ(around, expected);
+  }
+}
+
 // Each step computes half of its square on every rank; all steps together compute the causal square
 // / CP.
 TEST(CoreAttention, StepsShareTheCausalSquare) {

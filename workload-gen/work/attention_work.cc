@@ -138,9 +138,42 @@ class AttentionMaker {
     core.keys = rows * KeyHeads() * m_.attention.head_dim;
     core.values = rows * KeyHeads() * m_.attention.value_dim();
     core.outputs = rows * m_.attention.value_width() / tensor_;
+    core.type = maker_.job().training.precision.type;
+    if (maker_.quantizes() && maker_.job().training.precision.fp8_attention) MakeFp8Core();
     submodule::Attention s = Core();
     if (layout_.context > 1) SplitCore(&s);
-    core.first = maker_.ForwardBackward("attention.core", s);
+    core.first = CoreStep("attention.core", s);
+  }
+
+  // FusedAttnFunc of Transformer Engine quantizes queries, keys and values one by one. Delayed
+  // scaling takes the scales of earlier steps, and its output is fp8; tensorwise scaling searches
+  // each operand for its largest value, and its output and gradients have 16 bits
+  // (NVTE_DPA_FP8CS_O_in_F16).
+  void MakeFp8Core() {
+    CoreWork& core = work_.core;
+    core.type = DataType::kFp8;
+    core.fp8 = Fp8CoreWork{
+        Fp8Cast(core.queries, /*forward=*/true), Fp8Cast(core.keys, /*forward=*/true),
+        Fp8Cast(core.values, /*forward=*/true), Fp8Cast(core.outputs, /*forward=*/false)};
+  }
+
+  // `forward`: quantized forward, and its gradient cast to 16 bits backward; else the other way. A
+  // cast moves as many bytes as a quantization without search.
+  ForwardBackwardWork Fp8Cast(int64_t elements, bool forward) {
+    const bool searches = !maker_.job().training.precision.delayed_scaling();
+    const int64_t rows = maker_.rows();
+    const auto cast = [&](Pass pass, bool quantizes) {
+      return maker_.Quantize("attention.core-cast", rows, elements / rows, quantizes && searches,
+                             /*parts=*/false, pass);
+    };
+    return {cast(Pass::kForward, forward), cast(Pass::kBackward, !forward)};
+  }
+
+  ForwardBackwardWork CoreStep(const std::string& name, const submodule::Attention& s) {
+    const auto add = [&](Pass pass) {
+      return maker_.Add({.name = name, .pass = pass, .type = work_.core.type, .work = s});
+    };
+    return {add(Pass::kForward), add(Pass::kBackward)};
   }
 
   void SplitCore(submodule::Attention* s) {
@@ -172,7 +205,7 @@ class AttentionMaker {
     other.causal = false;
     if (m_.attention.causal) other.kv_sequence = s->sequence / 2;
     CoreWork& core = work_.core;
-    core.other = maker_.ForwardBackward("attention.core-step", other);
+    core.other = CoreStep("attention.core-step", other);
     core.scale_output = Merge(core.outputs, 1, Pass::kForward);
     core.merge_output = Merge(core.outputs, 2, Pass::kForward);
     core.copy_queries = Merge(core.queries, 1, Pass::kBackward);
@@ -192,7 +225,7 @@ class AttentionMaker {
     submodule::Attention other = *s;
     other.causal = false;
     if (m_.attention.causal) other.kv_sequence = s->sequence / 2;
-    core.other = maker_.ForwardBackward("attention.core-step", other);
+    core.other = CoreStep("attention.core-step", other);
     const int64_t keys = core.keys + core.values;
     TorchRingWork ring;
     if (repeats) {

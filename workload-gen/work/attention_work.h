@@ -18,12 +18,20 @@ struct TorchRingWork {
   uint32_t merge_queries = 0, merge_keys = 0, last_gradients = 0;
 };
 
+// Around attention in fp8, forward: queries, keys and values are quantized, the output is cast to
+// 16 bits. Backward: the reverse, of the gradients.
+struct Fp8CoreWork {
+  ForwardBackwardWork queries, keys, values, outputs;
+};
+
 // Without context parallelism and with a2a, only `first` is used. p2p: `first` works on the rank's
 // own keys, `other` is each later step of the ring. all-gather: the rank runs `first` for each of
 // its two chunks. With a causal mask, a step is the mean over the ranks, which do equal work.
 struct CoreWork {
   ForwardBackwardWork first, other;
   std::optional<TorchRingWork> torch;  // FSDP: PyTorch runs the ring
+  std::optional<Fp8CoreWork> fp8;
+  DataType type = DataType::kBf16;  // of what attention reads, and ranks exchange
   // p2p: scales the output of the first step, adds that of a later step; copies the query gradient
   // of the first step, adds that of a later step; adds the gradient of keys and values of a step.
   uint32_t scale_output = 0, merge_output = 0;

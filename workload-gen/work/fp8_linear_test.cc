@@ -235,5 +235,41 @@ TEST(Fp8Linear, QuantizesSharedExpertInputBeforeTheGather) {
   EXPECT_EQ(found, 1);
 }
 
+// With fused operations, the activation quantizes what the products of an MLP read: the input of
+// fc2 and the output gradient of fc1. It searches with scales that it does not know, and does
+// nothing in NVFP4.
+TEST(Fp8Linear, FusedActivationQuantizes) {
+  struct Found {
+    bool activation = false, input = false, gradient = false;
+    bool search_input = false, search_gradient = false;
+  };
+  const auto found = [](const Overrides& format) {
+    Overrides all = {"training.fused_ops=true", "parallel.tensor=1",
+                     "parallel.sequence_parallel=false"};
+    all.insert(all.end(), format.begin(), format.end());
+    Found f;
+    for (const Submodule& s : TestWorkload(all).submodules) {
+      const auto* linear = s.As<submodule::Linear>();
+      if (s.name == "mlp.activation") f.activation |= s.As<submodule::Activation>()->quantizes;
+      if (s.name == "mlp.fc2" && s.pass == Pass::kForward) {
+        f.input = linear->fp8_input;
+        f.search_input = linear->search_input;
+      }
+      if (s.name == "mlp.fc1" && s.pass == Pass::kBackwardActivation) {
+        f.gradient = linear->fp8_gradient;
+        f.search_gradient = linear->search_gradient;
+      }
+    }
+    return f;
+  };
+  for (const char* recipe : {"delayed", "mxfp8"}) {
+    const Found f = found({"training.precision=fp8", std::string("training.fp8_recipe=") + recipe});
+    EXPECT_TRUE(f.activation && f.input && f.gradient) << recipe;
+  }
+  const Found tensorwise = found({"training.precision=fp8", "training.fp8_recipe=tensorwise"});
+  EXPECT_FALSE(tensorwise.activation || tensorwise.input || tensorwise.gradient);
+  EXPECT_FALSE(tensorwise.search_input || tensorwise.search_gradient);
+}
+
 }  // namespace
 }  // namespace drydock

@@ -169,12 +169,14 @@ MlpWork MakeMlp(SubmoduleMaker* maker, const std::string& prefix, int64_t ffn, I
   const int64_t inner = (m.mlp.gated() ? 2 : 1) * width;
   const std::string fc1 = prefix + ".fc1", fc2 = prefix + ".fc2";
   MlpWork mlp;
+  maker->SetFusedOps(!beside);
   mlp.fc1 = beside ? maker->Linear(fc1, rows, inner, m.hidden, false)
                    : maker->OverlappedColumnLinear(fc1, rows, inner, m.hidden, false, from);
   mlp.activation = maker->Activation(prefix + ".activation", rows, width);
   mlp.fc2 = beside ? maker->Linear(fc2, rows, m.hidden, width, false)
                    : maker->OverlappedRowLinear(fc2, rows, m.hidden, width,
                                                 maker->job().overlap.scatter_fc2);
+  maker->SetFusedOps(false);
   if (m.lora.targets.fc1) {
     mlp.fc1.adapter = MakeAdapter(maker, fc1, {LinearSplit::kColumns, rows, inner, m.hidden});
   }

@@ -68,8 +68,10 @@ class CostRules {
   }
   Costs operator()(const submodule::Activation& s) const {
     const int64_t inputs = s.gated ? 2 : 1;
-    const int64_t operands = forward() ? inputs + 1 : 2 * inputs + 1;
-    return ElementWise(s.rows * s.n, operands, static_cast<double>(operands) * e_);
+    const int64_t read = forward() ? inputs : inputs + 1, written = forward() ? 1 : inputs;
+    const double e = s.quantizes ? 2 : e_;  // of what it reads
+    return ElementWise(s.rows * s.n, read + written,
+                       static_cast<double>(read) * e + static_cast<double>(written) * e_);
   }
   Costs operator()(const submodule::Rotary& s) const {
     return ElementWise(s.rows * s.n, 2, 2 * e_);

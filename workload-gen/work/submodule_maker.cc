@@ -124,7 +124,8 @@ LinearWork SubmoduleMaker::ColumnLinear(const std::string& name, int64_t rows, i
   const bool searched = quantizes() && searches() && !(norm && norm_searches());
   gemm.fp8_input = split || written;
   gemm.search_input = searched && !split;
-  gemm.search_gradient = quantizes() && searches();
+  gemm.fp8_gradient = activation_quantizes();
+  gemm.search_gradient = quantizes() && searches() && !activation_searches();
   LinearWork linear = Gemms(name, linear_type(), gemm);
   if (!split) return linear;
   linear.gathered = GatheredFormat(1);
@@ -141,7 +142,8 @@ LinearWork SubmoduleMaker::RowLinear(const std::string& name, int64_t rows, int6
   submodule::Linear gemm = LinearOf(rows, n, k, /*bias=*/false);
   const bool split = quantizes() && layout_.sequence_parallel;
   gemm.fp8_gradient = split;
-  gemm.search_input = quantizes() && searches();
+  gemm.fp8_input = activation_quantizes();
+  gemm.search_input = quantizes() && searches() && !activation_searches();
   gemm.search_gradient = quantizes() && searches() && !split;
   LinearWork linear = Gemms(name, linear_type(), gemm);
   if (!split) return linear;
@@ -171,7 +173,7 @@ LinearWork SubmoduleMaker::OverlappedRowLinear(const std::string& name, int64_t 
   submodule::Linear part = LinearOf(rows, n, k, /*bias=*/false);
   part.fp8_input = part.fp8_gradient = quantizes();
   if (overlaps() && job_.overlap.tensor_scatter) {
-    if (quantizes()) {
+    if (quantizes() && !activation_quantizes()) {
       linear.input_cast =
           Quantize(name + ".cast", rows, k, searches(), /*parts=*/true, Pass::kForward);
     }
@@ -231,9 +233,20 @@ ForwardBackwardWork SubmoduleMaker::Norm(const std::string& name, int64_t rows, 
 
 ForwardBackwardWork SubmoduleMaker::Activation(const std::string& name, int64_t rows,
                                                int64_t width) {
-  return ForwardBackward(
-      name, submodule::Activation{
-                .rows = rows, .n = width, .gated = model().mlp.gated(), .bias = model().bias});
+  const bool quantizes = activation_quantizes();
+  const auto add = [&](Pass pass) {
+    return Add(
+        {.name = name,
+         .pass = pass,
+         .type = quantizes ? linear_type() : precision().type,
+         .work = submodule::Activation{.rows = rows,
+                                       .n = width,
+                                       .gated = model().mlp.gated(),
+                                       .bias = model().bias,
+                                       .quantizes = quantizes,
+                                       .fp8_input = job_.training.kernels.fp8_activation_input}});
+  };
+  return {add(Pass::kForward), add(Pass::kBackward)};
 }
 
 ForwardBackwardWork SubmoduleMaker::Residual(const std::string& name) {

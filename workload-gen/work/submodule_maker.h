@@ -77,6 +77,10 @@ class SubmoduleMaker {
   // Linear layers that follow stay in 16 bits, or are quantized if the job says so.
   void SetHalf(bool half) { half_ = half; }
 
+  // Linear layers and activations that follow belong to an MLP that Transformer Engine's operation
+  // fuser runs, or not.
+  void SetFusedOps(bool fused) { fused_ops_ = fused && job_.training.kernels.fused_ops; }
+
   // A linear layer of rows x n x k. `bias`: the GEMM adds a bias, not a later submodule. In an fp8
   // job, all GEMMs except the head's run in fp8.
   LinearWork Linear(const std::string& name, int64_t rows, int64_t n, int64_t k, bool bias);
@@ -99,6 +103,13 @@ class SubmoduleMaker {
   ForwardBackwardWork Norm(const std::string& name, int64_t rows, int64_t width);
   ForwardBackwardWork Activation(const std::string& name, int64_t rows, int64_t width);
   ForwardBackwardWork Residual(const std::string& name);
+  // Quantizes rows x n; `parts`: for GEMMs in parts, which need the transpose of each format.
+  uint32_t Quantize(const std::string& name, int64_t rows, int64_t n, bool searched, bool parts,
+                    Pass pass);
+  // Transformer Engine quantizes the operands of the linear layers.
+  bool quantizes() const {
+    return precision().quantized() && !half_ && job_.training.kernels.fused;
+  }
 
   const TrainingJob& job() const { return job_; }
   const ModelShape& model() const { return job_.model; }
@@ -118,13 +129,6 @@ class SubmoduleMaker {
   // Splits a GEMM by columns, or by rows with one part per rank.
   PartWork ColumnParts(const std::string& name, submodule::Linear linear, Pass pass);
   PartWork RowParts(const std::string& name, submodule::Linear linear, Pass pass);
-  // Quantizes rows x n; `parts`: for GEMMs in parts, which need the transpose of each format.
-  uint32_t Quantize(const std::string& name, int64_t rows, int64_t n, bool searched, bool parts,
-                    Pass pass);
-  // Transformer Engine quantizes the operands of the linear layers.
-  bool quantizes() const {
-    return precision().quantized() && !half_ && job_.training.kernels.fused;
-  }
   // The scale of a whole tensor follows from its largest value.
   bool searches() const {
     return precision().nvfp4 || (precision().fp8 && precision().recipe == Fp8Recipe::kTensorwise);
@@ -133,6 +137,16 @@ class SubmoduleMaker {
   bool norm_searches() const { return !precision().nvfp4 || !precision().hadamard; }
   // `directions`: of an operand that is quantized along both, how many are gathered.
   WireFormat GatheredFormat(int directions) const;
+  // The activation of fused operations knows the scales when it writes. With one scale for a tensor
+  // from the tensor itself, it finds the largest value, and a quantization follows.
+  bool activation_quantizes() const {
+    const DataType type = linear_type();
+    const bool scaled = type == DataType::kMxfp8 || precision().delayed_scaling();
+    return fused_ops_ && quantizes() && scaled;
+  }
+  bool activation_searches() const {
+    return fused_ops_ && quantizes() && precision().fp8 && searches();
+  }
   bool overlaps() const { return job_.overlap.tensor && layout_.tensor > 1; }
   // Adds a weight's gradient of rows x n elements into the main gradient.
   uint32_t Accumulation(const std::string& linear, int64_t rows, int64_t n);
@@ -143,6 +157,7 @@ class SubmoduleMaker {
   int64_t rows_ = 0;
   int64_t local_rows_ = 0;
   bool half_ = false;
+  bool fused_ops_ = false;
 };
 
 }  // namespace drydock

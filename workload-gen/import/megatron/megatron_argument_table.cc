@@ -191,8 +191,8 @@ constexpr const char* kOffload =
 constexpr const char* kOptimizer = "the only optimizer is Adam on the GPU";
 
 constexpr Explained kRefused[] = {
-    {"--fp8-dot-product-attention", '0', "attention in fp8 is not generated"},
-    {"--fp8-multi-head-attention", '0', "attention in fp8 is not generated"},
+    {"--fp8-multi-head-attention", '0',
+     "projections that hand fp8 to attention are not generated; --fp8-dot-product-attention is"},
     {"--decoder-num-layers", '1', kOtherModel},
     {"--decoder-seq-length", '1', kOtherModel},
     {"--heterogeneous-layers-config-path", '1', kOtherModel},
