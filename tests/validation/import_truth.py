@@ -18,9 +18,9 @@ import re
 import shlex
 import sys
 
-from truth_tables import (BRIDGE_25_09_GRAPHS, BRIDGE_FUSED_ROUTERS, BRIDGE_LORA, BRIDGE_MODELS, BRIDGE_TRAINING,
+from truth_tables import (BRIDGE_25_09_GRAPHS, BRIDGE_FUSED_ROUTERS, BRIDGE_LORA, BRIDGE_MODELS, BRIDGE_TRAINING, BUCKETS,
                           CI_NEEDS, CI_SHARED_LAUNCH_SPEED, CI_SHARED_PROCESSORS, CLUSTERS, DGXC_MODELS,
-                          FLEX_BACKENDS, HEADS, HYBRID, LAYOUTS, MLPERF_LORA, MLPERF_MODELS, NEMO_1, NEMO_2,
+                          FLEX_BACKENDS, HEADS, HYBRID, LAYOUTS, MLPERF_FP8, MLPERF_LORA, MLPERF_MODELS, MLPERF_RECIPES, NEMO_1, NEMO_2,
                           NEMO_LORA, NEMO_MODELS, NEMO_TRAINING, OTHER_MODELS, OTHER_RECIPES, RECOMPUTED,
                           SIMUMAX_ARGUMENTS, SIMUMAX_EXPERTS, SIMUMAX_MODELS)
 
@@ -226,6 +226,7 @@ def import_bridge(folder):
         set_batch(row, given["mbs"], given["gbs"], given["seq"])
         set_layout(row, given["tp"], given["pp"], given["cp"], given["vpp"], given["ep"], given["etp"] or 1)
         row.set(**BRIDGE_TRAINING)
+        row.set(**BUCKETS)
         row.assume("recipe")
         set_precision(row, bridge_precision(given), given["gpu"] == "H100")
         set_quantized_gather(row)
@@ -281,6 +282,8 @@ def import_dgxc(folder):
         old = "README_" in given["path"]  # NeMo 1, configured by files
         row.set(**NEMO_TRAINING)
         row.set(**(NEMO_1 if old else NEMO_2).get(row.model, {}))
+        if not old:
+            row.set(**BUCKETS)
         if not old and given["gpu"] == "GB200" and row.model == "nemotron-4-340b":
             row.set(training={"cuda_graphs": "layers"})  # launch.sh: --cuda_graphs true on GB200
         if not old and given["gpu"] == "H100" and row.model == "llama-4-maverick":
@@ -328,6 +331,19 @@ def set_mlperf_precision(row, said):
     return row.need("a number format that is stated")
 
 
+def set_mlperf_recipe(row, said):
+    """What the submission's configuration turns on, as far as the row's number format and layout can have it."""
+    keys = next(keys for pattern, keys in MLPERF_RECIPES if re.search(pattern, said))
+    fp8 = row.settings.get("training.precision") == "fp8"
+    row.set(training={name: value for name, value in keys["training"].items() if fp8 or name not in MLPERF_FP8})
+    if "parallel.context" in row.settings:
+        row.set(parallel=keys.get("parallel", {}))
+    if "parallel.context" not in row.settings and "parallel.tensor" not in row.settings and "lora" in said:
+        row.set(training={"fp8_activation_input": True})
+    if row.settings.get("training.fp8_recipe") == "tensorwise":
+        row.settings.pop("training.tp_only_amax_red", None)
+
+
 def import_mlperf(folder):
     for given in read_csv(folder / "mlperf_training_llm_v5.0_v5.1.csv"):
         row = Row(MLPERF_MODELS[given["benchmark"]], f"{given['repo']} @{given['commit'][:8]} {given['first_log_path']}")
@@ -350,6 +366,7 @@ def import_mlperf(folder):
             set_quantized_gather(row)
         if given["tp_comm_overlap"] in ("True", "1") and number(given["tp"]) > 1:
             row.set(overlap={"tensor": True})
+        set_mlperf_recipe(row, f"{given['round']} {given['benchmark']} {given['accelerator']} {given['submitter']}")
         if given["full_cuda_graph"] in ("1", "True"):
             row.set(training={"cuda_graphs": "full_iteration"})
         row.assume("recipe")
