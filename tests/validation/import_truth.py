@@ -297,12 +297,18 @@ def import_dgxc(folder):
 
 
 def import_nemo(folder):
-    for given in read_csv(folder / "nemo_performance_summary.csv"):
+    rows = read_csv(folder / "nemo_performance_summary.csv")
+    chunks = {(r["model"], r["tp"], r["pp"]): number(r["vpp"]) for r in rows if number(r["vpp"])}
+    for given in rows:
         row = Row(NEMO_MODELS[given["model"]], place(given, "source"))
         row.seconds = float(given["iter_time_s_derived"])
         set_cluster(row, "H100", number(given["gpus"]))
         set_batch(row, number(given["mbs"]), number(given["gbs"]), number(given["seq"]))
-        set_layout(row, number(given["tp"]), number(given["pp"]), number(given["cp"]), number(given["vpp"]))
+        said = number(given["vpp"])
+        if said is None and (given["model"], given["tp"], given["pp"]) in chunks:
+            said = chunks[(given["model"], given["tp"], given["pp"])]
+            row.assume("chunks of another release")
+        set_layout(row, number(given["tp"]), number(given["pp"]), number(given["cp"]), said)
         row.set(**NEMO_TRAINING)
         row.set(**NEMO_1.get(row.model, {}))
         set_precision(row, given["precision"], True)

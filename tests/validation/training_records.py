@@ -48,7 +48,7 @@ RULES = {
     "rack": ("of NVLink domains of 72 GPUs, a run that does not fill them uses 64 of each", True),
     "recipe": ("what the recipe's files at the release turn on for the model: overlap, types of gradients, fusions "
                "(tests/validation/truth_tables.py)", True),
-    "chunks of another release": ("the chunks that another release of the same tables states for the model, GPU and stages", True),
+    "chunks of another release": ("the chunks that another row of the same tables states for the model, GPU and stages", True),
     "samples": ("each sample fills its sequence", True),
     "adapters": ("of the rank that the framework's recipe for the model has, at the projections of queries, keys and values", True),
     "tokenizer": ("GPT-2's where the arguments name merges, BERT's where they name a vocabulary alone", False),
