@@ -18,8 +18,8 @@ import re
 import shlex
 import sys
 
-from truth_tables import (BRIDGE_25_09_GRAPHS, BRIDGE_FUSED_ROUTERS, BRIDGE_LORA, BRIDGE_MODELS, BRIDGE_TRAINING,
-                          CI_NEEDS, CI_SHARED_LAUNCH_SPEED, CI_SHARED_PROCESSORS, CLUSTERS, DGXC_MODELS,
+from truth_tables import (BRIDGE_25_09_GRAPHS, BRIDGE_FUSED_ROUTERS, BRIDGE_LORA, BRIDGE_MODELS, BRIDGE_NVFP4,
+                          BRIDGE_TRAINING, CI_NEEDS, CI_SHARED_LAUNCH_SPEED, CI_SHARED_PROCESSORS, CLUSTERS, DGXC_MODELS,
                           FLEX_BACKENDS, HEADS, HYBRID, LAYOUTS, MLPERF_LORA, MLPERF_MODELS, NEMO_1, NEMO_2,
                           NEMO_LORA, NEMO_MODELS, NEMO_TRAINING, OTHER_MODELS, OTHER_RECIPES, RECOMPUTED,
                           SIMUMAX_ARGUMENTS, SIMUMAX_EXPERTS, SIMUMAX_MODELS)
@@ -228,6 +228,8 @@ def import_bridge(folder):
         row.set(**BRIDGE_TRAINING)
         row.assume("recipe")
         set_precision(row, bridge_precision(given), given["gpu"] == "H100")
+        if given["precision"] == "NVFP4":
+            row.set(training=BRIDGE_NVFP4.get(row.model, {}))
         set_quantized_gather(row)
         apart = given["recipe"] and row.model.startswith("qwen3") and given["gpu"] == "H100"  # tp_comm_overlap=False
         if given["tp"] > 1 and given["precision"] != "NVFP4" and not apart:

@@ -132,6 +132,12 @@ class JobRules {
       Fail("training.tp_only_amax_red", "'tp_only_amax_red' needs {}",
            precision.fp8 ? "fp8_recipe: delayed" : "precision: fp8");
     }
+    if (precision.half_parts.any() && !precision.quantized()) {
+      Fail("training.bf16_linears", "'bf16_linears' needs precision: fp8 or nvfp4");
+    }
+    if (precision.mxfp8_parts.any() && !precision.nvfp4) {
+      Fail("training.mxfp8_linears", "'mxfp8_linears' needs precision: nvfp4");
+    }
     if (!precision.quantized()) return;
     if (!precision.delayed_scaling() && !job_.training.kernels.fused) {
       Fail(precision.fp8 ? "training.fp8_recipe" : "training.precision",

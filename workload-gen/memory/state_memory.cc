@@ -72,9 +72,7 @@ class States {
     if (trained && shapes_.emplace(shape, parameter.elements).second) {
       states_.libraries += parameter.elements * type;
     }
-    const PrecisionRules& precision = training_.precision;
-    if (!precision.quantized() || !training_.kernels.fused) return;
-    if (precision.IsHalf(parameter.layer, job_.model.layers)) return;
+    if (!training_.kernels.fused || !IsQuantizedWeight(job_, parameter)) return;
     states_.fp8_weights += std::llround(static_cast<double>(parameter.elements) * CopyBytes());
   }
 
