@@ -72,6 +72,11 @@ BRIDGE_NVFP4 = {
     "nemotron-3-super": {"bf16_layers_at_end": 14, "bf16_linears": ["qkv", "proj", "latent", "mtp"],
                          "mxfp8_linears": ["mamba_out"]},
 }
+# SMs of HybridEP's kernels where a recipe does not say: utils/overrides.py (v0.2.0 to v0.5.0) and perf_recipes/_common.py
+# (v0.6.0) set moe_hybridep_num_sms for each run with HybridEP.
+BRIDGE_HYBRIDEP_SMS = 32
+# What recipes of v0.6.0 give to set_cuda_graph_modules, by model: perf_recipes/nemotronh/gb200/nemotronh.py.
+BRIDGE_GRAPH_MODULES = {"nemotron-3.5-lightning": ["attn", "mamba", "moe_router", "moe_preprocess"]}
 # Megatron-Bridge's tables of container 25.09 name no recipe of the tag. `cuda_graphs: true` in the perf_matrix of
 # scripts/performance/configs/*/*_llm_pretrain.yaml (commits 0aa7db37, 48b5204a, 11d3a36e), which captures each layer.
 BRIDGE_25_09_GRAPHS = [("llama-3-8b", "B200"), ("llama-3-8b", "GB200"), ("deepseek-v3", "B200"), ("deepseek-v3", "GB200"),
