@@ -31,16 +31,22 @@ class HostCosts {
   static Time CostOf(const Submodule& s, const ModuleCost& cost) {
     switch (s.pass) {
       case Pass::kForward:
-        return cost.forward;
+        return cost.forward + cost.expert_forward * ExpertsOf(s);
       case Pass::kBackward:
       case Pass::kBackwardActivation:
-        return cost.backward;
+        return cost.backward + cost.expert_backward * ExpertsOf(s);
       case Pass::kBackwardWeight:
         return Time();
       case Pass::kNone:
         return cost.once + cost.tensor * TensorsOf(s);
     }
     return Time();
+  }
+
+  // Experts whose weights are tensors of their own.
+  static int64_t ExpertsOf(const Submodule& s) {
+    const auto* grouped = s.As<submodule::GroupedLinear>();
+    return grouped != nullptr && !grouped->one_kernel ? grouped->experts : 0;
   }
 
   static int64_t TensorsOf(const Submodule& s) {

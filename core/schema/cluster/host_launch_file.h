@@ -19,6 +19,8 @@ struct ModuleCost {
   Time backward;  // of a call in the backward pass
   Time once;      // of work that is in neither pass: at the end of a step
   Time tensor;    // as `once`, for each tensor that a loop of the framework visits
+  // Of products of experts that a loop launches, for each of them in addition.
+  Time expert_forward, expert_backward;
 };
 
 struct HostLaunchSet {
