@@ -49,7 +49,10 @@ TEST(HostCostsTest, AModuleIsChargedOnceInEachPass) {
 }
 
 TEST(HostCostsTest, VariantsHaveTheirOwnCosts) {
-  EXPECT_EQ(HostOf(Of(submodule::Linear{}, Pass::kForward, DataType::kFp8)), Time::Us(170));
+  for (const DataType type :
+       {DataType::kFp8, DataType::kFp8Block, DataType::kMxfp8, DataType::kNvfp4}) {
+    EXPECT_EQ(HostOf(Of(submodule::Linear{}, Pass::kForward, type)), Time::Us(170));
+  }
   EXPECT_EQ(HostOf(Of(submodule::Attention{.fused = true}, Pass::kBackward)), Time::Us(50));
   EXPECT_EQ(HostOf(Of(submodule::Attention{}, Pass::kForward)), Time::Us(300));
   TrainingJob ring;

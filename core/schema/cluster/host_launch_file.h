@@ -31,7 +31,7 @@ struct HostLaunchSet {
 };
 
 // The modules of HostLaunchSet::modules: the kinds of submodules, and variants of some kinds:
-//   fp8-linear           a linear whose product runs in fp8
+//   fp8-linear           a linear whose product runs in fp8, MXFP8 or NVFP4
 //   unfused-attention    attention that PyTorch's operators compose
 //   slice-of-attention   a step of ring attention (context parallelism)
 const std::vector<std::string>& HostModuleNames();
