@@ -38,9 +38,8 @@ void ListKernels(const submodule::Linear& s, List* list) {
     const bool turns = quantized && (s.always_turns || list->NeedsTranspose(type));
     if (turns && s.fp8_input) list->Turn(s.rows, s.k);
     if (turns && s.fp8_gradient) list->Turn(s.rows, s.n);
-    list->Add(WithScales(s, OfBackward(element > 0
-                                           ? GemmAccumulate(type, s.n, s.k, s.rows, element)
-                                           : Gemm(type, s.n, s.k, s.rows))));
+    list->Add(WithScales(s, OfBackward(element > 0 ? GemmAccumulate(type, s.n, s.k, s.rows, element)
+                                                   : Gemm(type, s.n, s.k, s.rows))));
     if (s.bias) list->Memory(K::kBiasGradient, s.rows, s.n);
   }
 }

@@ -358,10 +358,8 @@ KeyKindPtr Modules(Member<RecomputeModules> member) {
 }
 KeyKindPtr Linears(Member<LinearParts> member, bool with_mtp) {
   using P = LinearParts;
-  FlagsKind<P>::Names names = {{"qkv", &P::qkv},
-                               {"proj", &P::proj},
-                               {"latent", &P::latent},
-                               {"mamba_out", &P::mamba_out}};
+  FlagsKind<P>::Names names = {
+      {"qkv", &P::qkv}, {"proj", &P::proj}, {"latent", &P::latent}, {"mamba_out", &P::mamba_out}};
   if (with_mtp) names.push_back({"mtp", &P::mtp});
   return std::make_shared<FlagsKind<P>>(member, "a linear layer", names);
 }

@@ -376,7 +376,8 @@ std::vector<Key> TrainingKeys() {
           .Megatron(
               {Computed("--first-last-layers-bf16"), Computed("--num-layers-at-end-in-bf16")}),
       Key("bf16_linears", kind::Linears(MEMBER(training.precision.half_parts), /*with_mtp=*/true),
-          "linear layers that stay in bf16, as a file of Megatron's `--te-precision-config-file` may "
+          "linear layers that stay in bf16, as a file of Megatron's `--te-precision-config-file` "
+          "may "
           "say. `latent`: both projections of latent experts; `mtp`: all of the layers of "
           "multi-token prediction")
           .Needs("precision: fp8 or nvfp4"),

@@ -126,7 +126,8 @@ ProgramBuilder::OpId CoreAttention::TorchExchange(const CoreWork& core, int step
 
 // Functional collectives wait where they begin while a compiler traces them, and Inductor moves
 // neither (_maybe_wrap_tensor in torch/distributed/_functional_collectives.py;
-// reorder_for_compute_comm_overlap in torch/_inductor/config.py). Eager mode waits at the first use.
+// reorder_for_compute_comm_overlap in torch/_inductor/config.py). Eager mode waits at the first
+// use.
 ProgramBuilder::OpId CoreAttention::InFlight(ProgramBuilder::OpId exchange) {
   if (!c_.job.training.kernels.fused) return exchange;
   c_.builder->Wait(exchange);

@@ -118,9 +118,8 @@ std::map<std::string, std::set<DataType>> FormatsOf(const Workload& w) {
 // As with a file of --te-precision-config-file: single layers stay in bf16 or run in MXFP8. What
 // sequence parallelism gathers for them has their format.
 TEST(Fp8Linear, SingleLinearsHaveFormatsOfTheirOwn) {
-  const Workload w =
-      WithoutOverlap({"training.precision=nvfp4", "training.bf16_linears=[qkv]",
-                      "training.mxfp8_linears=[proj]"});
+  const Workload w = WithoutOverlap(
+      {"training.precision=nvfp4", "training.bf16_linears=[qkv]", "training.mxfp8_linears=[proj]"});
   EXPECT_EQ(StructureMistake(w), "");
   const auto formats = FormatsOf(w);
   EXPECT_EQ(formats.at("attention.qkv"), std::set<DataType>{DataType::kBf16});

@@ -12,7 +12,7 @@ struct Widths {
 
 // `out`: the place of the layer behind the scan, if its format has a key.
 ScanWork MakeScan(SubmoduleMaker* maker, const std::string& name, const Widths& widths,
-                  const SubmoduleWork& scan, bool LinearParts::* out = nullptr) {
+                  const SubmoduleWork& scan, bool LinearParts::*out = nullptr) {
   const int64_t hidden = maker->model().hidden, tensor = maker->layout().tensor;
   ScanWork work;
   work.norm = maker->Norm(name + ".norm", maker->local_rows(), hidden);

@@ -77,7 +77,7 @@ class SubmoduleMaker {
   // Linear layers that follow stay in 16 bits, or are quantized if the job says so.
   void SetHalf(bool half) { half_ = half; }
   // The place of the linear layers that follow: their format may differ from that of others.
-  void SetPart(bool LinearParts::* part) { part_ = part; }
+  void SetPart(bool LinearParts::*part) { part_ = part; }
 
   // A linear layer of rows x n x k. `bias`: the GEMM adds a bias, not a later submodule. In an fp8
   // job, all GEMMs except the head's run in fp8.
@@ -134,9 +134,7 @@ class SubmoduleMaker {
            (precision().fp8 && precision().recipe == Fp8Recipe::kTensorwise);
   }
   // A fused norm finds the largest value of its result.
-  bool norm_searches() const {
-    return linear_type() != DataType::kNvfp4 || !precision().hadamard;
-  }
+  bool norm_searches() const { return linear_type() != DataType::kNvfp4 || !precision().hadamard; }
   // `directions`: of an operand that is quantized along both, how many are gathered.
   WireFormat GatheredFormat(int directions) const;
   bool overlaps() const { return job_.overlap.tensor && layout_.tensor > 1; }
@@ -149,13 +147,13 @@ class SubmoduleMaker {
   int64_t rows_ = 0;
   int64_t local_rows_ = 0;
   bool half_ = false;
-  bool LinearParts::* part_ = nullptr;
+  bool LinearParts::*part_ = nullptr;
 };
 
 // Linear layers that are made while it lives have this place.
 class LinearPartScope {
  public:
-  LinearPartScope(SubmoduleMaker* maker, bool LinearParts::* part) : maker_(*maker) {
+  LinearPartScope(SubmoduleMaker* maker, bool LinearParts::*part) : maker_(*maker) {
     maker_.SetPart(part);
   }
   ~LinearPartScope() { maker_.SetPart(nullptr); }
