@@ -42,6 +42,8 @@ TEST(JobText, ParsesToTheSameJob) {
                    "training.moe_capacity_factor=1.25",
                    "training.moe_dispatcher=flex",
                    "overlap.shared_expert=true"});
+  ExpectRoundTrip({"training.precision=nvfp4", "training.bf16_linears=[qkv, latent]",
+                   "training.mxfp8_linears=[proj, mamba_out]"});
   ExpectRoundTrip({"model.patch_features=48", "model.tied_embedding=false", "model.causal=false"});
   ExpectRoundTrip(
       {"parallel.layout=Ett|(tt|)*2ttL", "model.window=8", "model.full_attention_first=3"});
@@ -94,7 +96,8 @@ std::string AllTexts() {
          JobText(TestJob({"model.lora_rank=4", "model.lora_targets=[linear_qkv, linear_proj]",
                           "model.lora_dropout=0.1", "model.lora_all_to_all=true",
                           "model.sample_length=16", "parallel.sequence_parallel=true"})) +
-         JobText(TestJob({"training.precision=nvfp4"})) +
+         JobText(TestJob({"training.precision=nvfp4", "training.bf16_linears=[qkv, mtp]",
+                          "training.mxfp8_linears=[proj]"})) +
          JobText(TestJob({"training.framework=fsdp", "fsdp.version=1"})) +
          JobText(TestJob({"training.framework=fsdp", "training.precision=fp8"})) +
          JobText(TestJob({"training.framework=deepspeed", "zero.stage=3"})) +

@@ -161,6 +161,7 @@ std::string ShapeString(const Kernel& kernel) {
   shape += fmt::format(" {}", ToString(kernel.type));
   if (kernel.main_gradient == 2) shape += " into 16 bits";
   if (kernel.promoted) shape += " promoted";
+  if (kernel.row_scaled) shape += " scales of rows";
   if (!IsMemoryKernel(kernel.kind)) return shape;
   const int64_t bytes = MilliBytesPerElement(kernel);
   const std::optional<double> usual = UsualBytesPerElement(kernel.kind, kernel.type);

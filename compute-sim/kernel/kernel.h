@@ -92,6 +92,7 @@ struct Kernel {
   int looped = 0;                                 // further launches by a loop over experts
   int64_t main_gradient = 0;  // bytes of an element of the main gradient it adds into; 0: none
   bool promoted = false;      // an fp8 GEMM that promotes its partial sums to fp32
+  bool row_scaled = false;    // an fp8 GEMM with a scale for each row (PyTorch's, of CUTLASS)
 };
 
 // Measured rows of accumulating GEMMs add into an fp32 main gradient.

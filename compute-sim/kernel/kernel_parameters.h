@@ -48,9 +48,10 @@ struct GemmParameters {
   double derate = 0;  // extra time at sustained clocks; see KernelParameters::Clocks
   Time derate_at;     // length of a kernel at which a benchmark's clocks have settled half
   double derate_slope = 1;
-  double l2_warm = 1;    // share of L2 in which operands are found
-  double promotion = 0;  // extra time of the main loop of GEMMs that promote sums to fp32
-  Time group_start;      // of each further group that one kernel computes
+  double l2_warm = 1;     // share of L2 in which operands are found
+  double row_scales = 0;  // extra time of the main loop of GEMMs with a scale for each row
+  double promotion = 0;   // extra time of the main loop of GEMMs that promote sums to fp32
+  Time group_start;       // of each further group that one kernel computes
   // The sustained rate grows with this power of the power limit; 0: it does not depend on it.
   double power_exponent = 0;
   QuantizeStage quantize;  // all 0: that of MemoryParameters

@@ -46,6 +46,7 @@ std::string GemmText(const GemmParameters& s) {
              Us(s.tile_start), Us(s.tile_store), s.persistence, s.overlap, Us(s.split_sync),
              s.derate, Us(s.derate_at), s.derate_slope, s.l2_warm) +
          (s.promotion > 0 ? fmt::format("        promotion: {:.4g}\n", s.promotion) : "") +
+         (s.row_scales > 0 ? fmt::format("        row_scales: {:.4g}\n", s.row_scales) : "") +
          (s.store_growth != 1 ? fmt::format("        store_growth: {:.4g}\n", s.store_growth)
                               : "") +
          (s.group_start > Time() ? fmt::format("        group_start: {}\n", Us(s.group_start))

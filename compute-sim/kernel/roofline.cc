@@ -25,7 +25,7 @@ struct GemmWork {
   double store = 2;            // bytes of traffic an element of the result causes
   double cold = 0;             // share of the activations that comes from HBM, 0..1
   double big = 0;              // share of re-reads that misses L2, 0..1
-  double effort = 1;           // time of the arithmetic over its time without promotion
+  double effort = 1;           // time of the arithmetic over that of the measured kernels
 };
 
 bool HasBatch(KernelKind kind) { return kind == KernelKind::kBatchedGemm || IsGrouped(kind); }
@@ -50,6 +50,7 @@ GemmWork WorkOf(const Kernel& kernel, const GpuShape& gpu, const GemmParameters&
   w.cold = std::clamp(2 * (w.a + w.c) / warm - 1, 0.0, 1.0);
   w.big = std::clamp((w.a + w.b) / warm - 1, 0.0, 1.0);
   if (kernel.promoted) w.effort += set.promotion;
+  if (kernel.row_scaled) w.effort += set.row_scales;
   return w;
 }
 

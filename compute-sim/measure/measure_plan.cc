@@ -177,8 +177,8 @@ Result<MeasurePlan> PlanMeasurements(const std::vector<Submodule>& submodules,
     ASSIGN_OR_RETURN(const std::vector<Kernel> kernels,
                      KernelsOf(submodule, assumptions, Fp8Layouts::kOne));
     for (Kernel kernel : kernels) {
-      // Rows are measured without promotion (docs/reference/kernel-profile.md).
-      kernel.promoted = false;
+      // Rows are measured without both (docs/reference/kernel-profile.md).
+      kernel.promoted = kernel.row_scaled = false;
       const int64_t bytes = MilliBytesPerElement(kernel);
       if (!seen.emplace(kernel.kind, kernel.type, kernel.dims, bytes).second) continue;
       if (!IsMeasurable(kernel))

@@ -7,9 +7,9 @@
 namespace drydock {
 namespace {
 
-// The factor by which promoted sums lengthen a GEMM, by the calibrated model of the GPU or of
-// its reference. Rows are measured without promotion (docs/explanation/compute.md).
-double PromotionOf(const ModelContext& context, const Kernel& kernel, const Kernel& plain) {
+// The factor by which promoted sums or scales of rows lengthen a GEMM, by the calibrated model of
+// the GPU or of its reference. Rows are measured without both (docs/explanation/compute.md).
+double EffortOf(const ModelContext& context, const Kernel& kernel, const Kernel& plain) {
   for (const GpuData* gpu : {context.gpu, context.reference}) {
     if (gpu == nullptr || !gpu->calibrated) continue;
     const std::optional<Prediction> with = PredictCalibrated(*gpu, kernel);
@@ -30,12 +30,12 @@ ModelStack::ModelStack(const ModelContext& context, const ComputeModelOrder& ord
 
 Result<KernelTime> ModelStack::Predict(const Kernel& kernel) const {
   Kernel plain = kernel;
-  plain.promoted = false;
+  plain.promoted = plain.row_scaled = false;
   for (const Entry& entry : entries_) {
     std::optional<KernelTime> time = entry.model->Predict(plain);
     if (!time.has_value()) continue;
-    if (kernel.promoted) {
-      time->time = TimeOfUs(time->time.us() * PromotionOf(context_, kernel, plain));
+    if (kernel.promoted || kernel.row_scaled) {
+      time->time = TimeOfUs(time->time.us() * EffortOf(context_, kernel, plain));
     }
     if (time->time >= kLongestKernel) {
       return Error(fmt::format("{} {} would take an hour or more on the GPU '{}'",

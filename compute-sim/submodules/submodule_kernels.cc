@@ -8,26 +8,38 @@ namespace drydock {
 using K = KernelKind;
 using List = KernelList;
 
+namespace {
+
+// torchao multiplies operands with scales of rows without promotion in both passes (config.py).
+Kernel WithScales(const submodule::Linear& s, Kernel gemm) {
+  if (!s.row_scales) return gemm;
+  gemm.promoted = false;
+  gemm.row_scaled = true;
+  return gemm;
+}
+
+}  // namespace
+
 void ListKernels(const submodule::Linear& s, List* list) {
   const DataType type = list->gemm_type;
   const bool quantized = IsQuantized(type);
   if (list->forward()) {
     if (quantized && !s.fp8_input) list->Quantize(s.rows, s.k, s.search_input);
-    list->Add(Gemm(type, s.rows, s.n, s.k));
+    list->Add(WithScales(s, Gemm(type, s.rows, s.n, s.k)));
     // A fused GEMM adds the bias itself.
     if (s.bias && !s.fused) list->Memory(K::kBiasAdd, s.rows, s.n);
   }
   if (list->activation_gradient()) {
     if (quantized && !s.fp8_gradient) list->Quantize(s.rows, s.n, s.search_gradient);
-    list->Add(OfBackward(Gemm(type, s.rows, s.k, s.n)));
+    list->Add(WithScales(s, OfBackward(Gemm(type, s.rows, s.k, s.n))));
   }
   if (list->weight_gradient()) {
     const int64_t element = MainGradientElement(s);
     const bool turns = quantized && (s.always_turns || list->NeedsTranspose(type));
     if (turns && s.fp8_input) list->Turn(s.rows, s.k);
     if (turns && s.fp8_gradient) list->Turn(s.rows, s.n);
-    list->Add(OfBackward(element > 0 ? GemmAccumulate(type, s.n, s.k, s.rows, element)
-                                     : Gemm(type, s.n, s.k, s.rows)));
+    list->Add(WithScales(s, OfBackward(element > 0 ? GemmAccumulate(type, s.n, s.k, s.rows, element)
+                                                   : Gemm(type, s.n, s.k, s.rows))));
     if (s.bias) list->Memory(K::kBiasGradient, s.rows, s.n);
   }
 }

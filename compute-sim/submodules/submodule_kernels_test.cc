@@ -308,6 +308,20 @@ TEST(SubmoduleKernels, PromotedSumsTakeLongerOnHopperInFp8) {
   EXPECT_EQ(blackwell, PredictCalibrated(b200, kernel)->us);
 }
 
+// PyTorch's product with scales of rows is slower on Hopper and promotes nothing.
+TEST(SubmoduleKernels, ProductsWithScalesOfRowsAreOthers) {
+  EXPECT_EQ(Listed("kind: linear, type: fp8, rows: 16, n: 32, k: 64, pass: dgrad, "
+                   "fp8_gradient: true, row_scales: true"),
+            "gemm 16x64x32 fp8 scales of rows");
+  const GpuData h100 = ShippedGpuData("h100-sxm-80g", kSustained);
+  Kernel kernel = Gemm(DataType::kFp8, 4096, 12288, 12288);
+  kernel.promoted = true;
+  const double promoted = PredictCalibrated(h100, kernel)->us;
+  kernel.promoted = false;
+  kernel.row_scaled = true;
+  EXPECT_GT(PredictCalibrated(h100, kernel)->us, promoted);
+}
+
 TEST(SubmoduleKernels, SumReadsEachOperandOnce) {
   EXPECT_EQ(KernelsOfWords("kind: add, rows: 8, n: 16")[0].bytes, 8 * 16 * 3 * 2);
   EXPECT_EQ(KernelsOfWords("kind: add, rows: 8, n: 16, top_k: 4")[0].bytes, 8 * 16 * 5 * 2);

@@ -52,6 +52,8 @@ struct Linear {
   bool search_input = false, search_gradient = false;
   // The framework turns fp8 operands on every GPU, also where products take any layout.
   bool always_turns = false;
+  // Fp8 operands have a scale for each row: PyTorch's product of CUTLASS, without promotion.
+  bool row_scales = false;
 
   static void Fields(auto& s, auto&& visit) {
     visit(Field::kExtent, "rows", s.rows);
@@ -66,6 +68,7 @@ struct Linear {
     visit(Field::kFlag, "search_input", s.search_input);
     visit(Field::kFlag, "search_gradient", s.search_gradient);
     visit(Field::kFlag, "always_turns", s.always_turns);
+    visit(Field::kFlag, "row_scales", s.row_scales);
   }
 };
 

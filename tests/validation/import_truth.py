@@ -18,9 +18,10 @@ import re
 import shlex
 import sys
 
-from truth_tables import (BRIDGE_25_09_GRAPHS, BRIDGE_FUSED_ROUTERS, BRIDGE_LORA, BRIDGE_MODELS, BRIDGE_TRAINING, BUCKETS,
-                          CI_NEEDS, CI_SHARED_LAUNCH_SPEED, CI_SHARED_PROCESSORS, CLUSTERS, DGXC_MODELS,
-                          FLEX_BACKENDS, HEADS, HYBRID, LAYOUTS, MLPERF_FP8, MLPERF_LORA, MLPERF_MODELS, MLPERF_RECIPES, NEMO_1, NEMO_2,
+from truth_tables import (BRIDGE_25_09_GRAPHS, BRIDGE_FUSED_ROUTERS, BRIDGE_GRAPH_MODULES, BRIDGE_HYBRIDEP_SMS, BRIDGE_LORA,
+                          BRIDGE_MODELS, BRIDGE_NVFP4, BRIDGE_TRAINING, BUCKETS, CI_NEEDS, CI_SHARED_LAUNCH_SPEED,
+                          CI_SHARED_PROCESSORS, CLUSTERS, DGXC_MODELS, FLEX_BACKENDS, HEADS, HYBRID, LAYOUTS, MLPERF_FP8,
+                          MLPERF_LORA, MLPERF_MODELS, MLPERF_RECIPES, NEMO_1, NEMO_2,
                           NEMO_LORA, NEMO_MODELS, NEMO_TRAINING, OTHER_MODELS, OTHER_RECIPES, RECOMPUTED,
                           SIMUMAX_ARGUMENTS, SIMUMAX_EXPERTS, SIMUMAX_MODELS)
 
@@ -193,10 +194,12 @@ def set_bridge_recipe(row, recipe):
         row.set(training={"recompute": "selective", "recompute_modules": names})
     if recipe.get("recompute_num_layers"):
         row.set(training={"recompute": "full", "recompute_method": "block", "recompute_layers": recipe["recompute_num_layers"]})
-    set_graphs(row, recipe.get("cuda_graph_impl"), recipe.get("cuda_graph_scope"))
+    set_graphs(row, recipe.get("cuda_graph_impl"), recipe.get("cuda_graph_scope") or BRIDGE_GRAPH_MODULES.get(row.model))
     dispatcher = recipe.get("moe_flex_dispatcher_backend")
     if dispatcher:
         row.set(training={"moe_dispatcher": FLEX_BACKENDS[dispatcher]})
+    if dispatcher == "hybridep":
+        row.set(training={"moe_dispatch_sms": recipe.get("moe_hybridep_num_sms", BRIDGE_HYBRIDEP_SMS)})
     if recipe.get("moe_a2a_overlap"):
         row.set(overlap={"expert": True, "delay_weight_gradients": True})
     if recipe.get("use_megatron_fsdp"):
@@ -209,6 +212,12 @@ def set_bridge_recipe(row, recipe):
         row.need("fused grouped MLP")
     if recipe.get("peft") == "lora":
         row.need("LoRA")
+
+
+def bridge_keys(recipe):
+    """The recipe's keys by name. Since v0.6.0 recipes are functions, whose assignments stand under `settings`."""
+    settings = {key.split(".", 1)[1]: value for key, value in recipe.get("settings", {}).items() if key.startswith("model.")}
+    return settings | recipe
 
 
 def bridge_precision(given):
@@ -229,6 +238,8 @@ def import_bridge(folder):
         row.set(**BUCKETS)
         row.assume("recipe")
         set_precision(row, bridge_precision(given), given["gpu"] == "H100")
+        if given["precision"] == "NVFP4":
+            row.set(training=BRIDGE_NVFP4.get(row.model, {}))
         set_quantized_gather(row)
         apart = given["recipe"] and row.model.startswith("qwen3") and given["gpu"] == "H100"  # tp_comm_overlap=False
         if given["tp"] > 1 and given["precision"] != "NVFP4" and not apart:
@@ -246,7 +257,7 @@ def import_bridge(folder):
             row.set(training={"moe_router_fusion": True})
         if given["container"] == "25.09" and (row.model, given["gpu"]) in BRIDGE_25_09_GRAPHS:
             row.set(training={"cuda_graphs": "layers"})
-        set_bridge_recipe(row, given["recipe"] or {})
+        set_bridge_recipe(row, bridge_keys(given["recipe"] or {}))
         yield row
 
 

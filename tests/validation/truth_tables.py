@@ -70,6 +70,17 @@ RECOMPUTED = {name: name for name in ("core_attn", "layernorm", "moe_act", "mlp"
 BRIDGE_TRAINING = {"training": {"gradient_type": "bf16", "cross_entropy_fusion": "te", "check_gradients": False}}
 # moe_router_fusion of the same files, by model: set_qwen3_common_configs, set_gpt_oss_common_configs, deepseek_v3_llm_pretrain.
 BRIDGE_FUSED_ROUTERS = ["deepseek-v3", "gpt-oss-120b", "qwen3-30b-a3b", "qwen3-235b-a22b"]
+# Formats of linear layers beside NVFP4: set_nemotron_3_super_common_configs of nemotron_3_llm_pretrain.py, and te_quant.cfg,
+# in scripts/performance/configs/nemotronh of Megatron-Bridge v0.4.0 to v0.6.0.
+BRIDGE_NVFP4 = {
+    "nemotron-3-super": {"bf16_layers_at_end": 14, "bf16_linears": ["qkv", "proj", "latent", "mtp"],
+                         "mxfp8_linears": ["mamba_out"]},
+}
+# SMs of HybridEP's kernels where a recipe does not say: utils/overrides.py (v0.2.0 to v0.5.0) and perf_recipes/_common.py
+# (v0.6.0) set moe_hybridep_num_sms for each run with HybridEP.
+BRIDGE_HYBRIDEP_SMS = 32
+# What recipes of v0.6.0 give to set_cuda_graph_modules, by model: perf_recipes/nemotronh/gb200/nemotronh.py.
+BRIDGE_GRAPH_MODULES = {"nemotron-3.5-lightning": ["attn", "mamba", "moe_router", "moe_preprocess"]}
 # Megatron-Bridge's tables of container 25.09 name no recipe of the tag. `cuda_graphs: true` in the perf_matrix of
 # scripts/performance/configs/*/*_llm_pretrain.yaml (commits 0aa7db37, 48b5204a, 11d3a36e), which captures each layer.
 BRIDGE_25_09_GRAPHS = [("llama-3-8b", "B200"), ("llama-3-8b", "GB200"), ("deepseek-v3", "B200"), ("deepseek-v3", "GB200"),

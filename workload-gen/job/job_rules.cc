@@ -171,6 +171,12 @@ class JobRules {
     }
     CheckFp8Attention();
     CheckFusedOps();
+    if (precision.half_parts.any() && !precision.quantized()) {
+      Fail("training.bf16_linears", "'bf16_linears' needs precision: fp8 or nvfp4");
+    }
+    if (precision.mxfp8_parts.any() && !precision.nvfp4) {
+      Fail("training.mxfp8_linears", "'mxfp8_linears' needs precision: nvfp4");
+    }
     if (!precision.quantized()) return;
     if (!precision.delayed_scaling() && !job_.training.kernels.fused) {
       Fail(precision.fp8 ? "training.fp8_recipe" : "training.precision",

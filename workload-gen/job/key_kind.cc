@@ -356,6 +356,13 @@ KeyKindPtr Modules(Member<RecomputeModules> member) {
                           {"shared_experts", &M::shared_experts},
                           {"mla_up_proj", &M::mla_up_projection}});
 }
+KeyKindPtr Linears(Member<LinearParts> member, bool with_mtp) {
+  using P = LinearParts;
+  FlagsKind<P>::Names names = {
+      {"qkv", &P::qkv}, {"proj", &P::proj}, {"latent", &P::latent}, {"mamba_out", &P::mamba_out}};
+  if (with_mtp) names.push_back({"mtp", &P::mtp});
+  return std::make_shared<FlagsKind<P>>(member, "a linear layer", names);
+}
 KeyKindPtr Adapters(Member<LoraTargets> member) {
   using T = LoraTargets;
   return std::make_shared<FlagsKind<T>>(member, "a layer with an adapter",

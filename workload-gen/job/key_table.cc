@@ -375,6 +375,16 @@ std::vector<Key> TrainingKeys() {
           .Needs("precision: fp8 or nvfp4")
           .Megatron(
               {Computed("--first-last-layers-bf16"), Computed("--num-layers-at-end-in-bf16")}),
+      Key("bf16_linears", kind::Linears(MEMBER(training.precision.half_parts), /*with_mtp=*/true),
+          "linear layers that stay in bf16, as a file of Megatron's `--te-precision-config-file` "
+          "may "
+          "say. `latent`: both projections of latent experts; `mtp`: all of the layers of "
+          "multi-token prediction")
+          .Needs("precision: fp8 or nvfp4"),
+      Key("mxfp8_linears",
+          kind::Linears(MEMBER(training.precision.mxfp8_parts), /*with_mtp=*/false),
+          "linear layers in MXFP8 beside others in NVFP4")
+          .Needs("precision: nvfp4"),
       Key("quantized_param_gather", kind::Flag(MEMBER(training.precision.quantized_gather)),
           "weights of linear layers are stored and gathered in the format of their products; with "
           "`mxfp8` they are gathered in bf16 and quantized afterwards. Needs "

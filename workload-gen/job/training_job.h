@@ -50,6 +50,17 @@ struct RecomputeModules {
   bool operator==(const RecomputeModules&) const = default;
 };
 
+// Linear layers, by their place, whose format differs from that of the others.
+struct LinearParts {
+  bool qkv = false;
+  bool proj = false;
+  bool latent = false;  // into and out of the latent width of experts
+  bool mamba_out = false;
+  bool mtp = false;  // all of the layers of multi-token prediction
+  bool any() const { return *this != LinearParts(); }
+  bool operator==(const LinearParts&) const = default;
+};
+
 struct BatchSizes {
   int64_t micro = 0;
   int64_t global = 0;
@@ -67,6 +78,8 @@ struct PrecisionRules {
   bool hadamard = true;  // NVFP4: operands of weight gradients pass a random Hadamard transform
   int half_layers_at_start = 0,
       half_layers_at_end = 0;     // layers whose linear layers stay in `type`
+  LinearParts half_parts;         // linear layers that stay in `type`
+  LinearParts mxfp8_parts;        // NVFP4: linear layers in MXFP8
   bool quantized_gather = false;  // parameters are stored and gathered in the format of products
   DataType gradients = DataType::kFp32;
   bool fp8_attention = false;     // the products of core attention are in fp8, too
@@ -76,10 +89,12 @@ struct PrecisionRules {
   bool delayed_scaling() const { return fp8 && recipe == Fp8Recipe::kDelayed; }
   // The format of the products of linear layers.
   DataType products() const;
-  // Returns whether the linear layers of a transformer layer stay in `type`.
+  // Returns whether all linear layers of a transformer layer stay in `type`. Layers of multi-token
+  // prediction follow the model's.
   bool IsHalf(int layer, int layers) const {
-    const bool at_end = layer >= layers - half_layers_at_end && layer < layers;
-    return quantized() && (layer < half_layers_at_start || at_end);
+    if (!quantized()) return false;
+    if (layer >= layers) return half_parts.mtp;
+    return layer < half_layers_at_start || layer >= layers - half_layers_at_end;
   }
 };
 

@@ -66,11 +66,9 @@ class States {
   void AddParameter(const Parameter& parameter) {
     const int64_t type = SizeOf(training_.precision.type).count();
     const int shape = ShapeOf(parameter.kind);
-    const PrecisionRules& precision = training_.precision;
-    const bool quantized = shape != 0 && precision.quantized() && training_.kernels.fused &&
-                           !precision.IsHalf(parameter.layer, job_.model.layers);
+    const bool quantized = training_.kernels.fused && IsQuantizedWeight(job_, parameter);
     // A frozen weight is in no bucket. With quantized_gather, its quantized copy is all there is.
-    if (parameter.frozen && !(quantized && precision.quantized_gather)) {
+    if (parameter.frozen && !(quantized && training_.precision.quantized_gather)) {
       states_.parameters += parameter.elements * type;
     }
     if (shape == 0) return;

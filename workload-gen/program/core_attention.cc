@@ -130,15 +130,26 @@ ProgramBuilder::OpId CoreAttention::TorchExchange(const CoreWork& core, int step
   if (step + 1 == c_.layout.context) return ProgramBuilder::kNothing;
   c_.builder->Compute(core.torch->pack);
   const int64_t count = core.keys + core.values;
-  if (c_.job.parallel.context_type == ContextType::kP2p)
-    return Shift(count, /*up=*/true, core.type);
+  if (c_.job.parallel.context_type == ContextType::kP2p) {
+    return InFlight(Shift(count, /*up=*/true, core.type));
+  }
   if (step > 0) return ProgramBuilder::kNothing;
   CommCall all;
   all.collective = CollectiveType::kAllGather;
   all.type = core.type;
   all.count = count * c_.layout.context;
   all.group_size = c_.layout.context;
-  return c_.builder->StartCollective(kContextRole, kContextStream, all);
+  return InFlight(c_.builder->StartCollective(kContextRole, kContextStream, all));
+}
+
+// Functional collectives wait where they begin while a compiler traces them, and Inductor moves
+// neither (_maybe_wrap_tensor in torch/distributed/_functional_collectives.py;
+// reorder_for_compute_comm_overlap in torch/_inductor/config.py). Eager mode waits at the first
+// use.
+ProgramBuilder::OpId CoreAttention::InFlight(ProgramBuilder::OpId exchange) {
+  if (!c_.job.training.kernels.fused) return exchange;
+  c_.builder->Wait(exchange);
+  return ProgramBuilder::kNothing;
 }
 
 void CoreAttention::TorchForward(const CoreWork& core) {
@@ -166,7 +177,7 @@ void CoreAttention::TorchBackward(const CoreWork& core) {
     b.Compute(step == 0 ? core.first.backward : core.other.backward);
     b.Wait(gradients);
     b.Compute(ring.merge_keys);
-    gradients = Shift(core.keys + core.values, /*up=*/true, DataType::kFp32);
+    gradients = InFlight(Shift(core.keys + core.values, /*up=*/true, DataType::kFp32));
     b.Compute(ring.merge_queries);
   }
   b.Wait(gradients);

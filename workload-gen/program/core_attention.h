@@ -6,7 +6,7 @@
 //   all_gather  gathers keys and values of all ranks first, and sums their gradients
 // and under FSDP, PyTorch's (torch/distributed/tensor/experimental/_attention.py): the steps of a
 // ring whose keys arrive one rank after another (p2p) or all together (all_gather). The gradients
-// of keys travel around the ring in fp32.
+// of keys travel around the ring in fp32. In compiled blocks nothing runs beside an exchange.
 #ifndef DRYDOCK_WORKLOAD_GEN_PROGRAM_CORE_ATTENTION_H_
 #define DRYDOCK_WORKLOAD_GEN_PROGRAM_CORE_ATTENTION_H_
 
@@ -31,6 +31,8 @@ class CoreAttention {
   void TorchBackward(const CoreWork& core);
   // PyTorch's exchange at `step`: the next keys, or once all keys.
   ProgramBuilder::OpId TorchExchange(const CoreWork& core, int step);
+  // Returns what PyTorch's first use of an exchange waits for: nothing if it has waited already.
+  ProgramBuilder::OpId InFlight(ProgramBuilder::OpId exchange);
   // Starts one shift around the ring, up or down.
   ProgramBuilder::OpId Shift(int64_t count, bool up, DataType type);
   void Exchange(CollectiveType collective, int64_t count, DataType type);

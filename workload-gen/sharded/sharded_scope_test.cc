@@ -228,6 +228,29 @@ TEST(ShardedScopeTest, TheRingExchangesKeysAndValuesOfAllHeads) {
   EXPECT_EQ(Exchanged("allgather"), (std::vector<int64_t>{3 * one, 3 * one, 4 * one}));
 }
 
+// Exchanges of the ring that the compute op behind them does not wait for.
+int ExchangesBesideCompute(const char* kernels) {
+  const Workload w =
+      ShardedWorkload({"parallel.context=4", "parallel.data=2", "training.micro_batch=8",
+                       "parallel.context_type=p2p", std::string("training.kernels=") + kernels});
+  const Program& p = w.programs[0];
+  int beside = 0;
+  for (size_t i = 0; i + 1 < p.ops.size(); ++i) {
+    if (!IsCommunication(p.ops[i].kind) || w.roles[p.ops[i].role].name != "cp") continue;
+    if (p.ops[i + 1].kind != OpKind::kCompute) continue;
+    bool waits = false;
+    for (const uint32_t d : p.dependencies(i + 1)) waits |= d == i;
+    beside += waits ? 0 : 1;
+  }
+  return beside;
+}
+
+// A traced collective waits where it begins.
+TEST(ShardedScopeTest, OnlyEagerBlocksComputeBesideAnExchange) {
+  EXPECT_EQ(ExchangesBesideCompute("fused"), 0);
+  EXPECT_GT(ExchangesBesideCompute("unfused"), 0);
+}
+
 TEST(ShardedScopeTest, UlyssesExchangesHeads) {
   const Workload w =
       ShardedWorkload(Join({Zero(2),

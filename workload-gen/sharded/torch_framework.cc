@@ -127,6 +127,8 @@ constexpr Feature kNotGenerated[] = {
        return j.training.precision.half_layers_at_start > 0 ||
               j.training.precision.half_layers_at_end > 0;
      }},
+    {"training.bf16_linears", "a linear layer in bf16 beside others in fp8",
+     [](const TrainingJob& j) { return j.training.precision.half_parts.any(); }},
     {"training.distributed_optimizer", "Megatron's distributed optimizer",
      [](const TrainingJob& j) { return j.training.optimizer.distributed; }},
     {"training.gradient_buffers", "the registration of gradient buffers with NCCL",

@@ -84,6 +84,7 @@ class ModelMaker {
     if (module.fp8) s.type = DataType::kFp8;
     product.fp8_input = module.fp8 && pass == Pass::kForward;
     product.fp8_gradient = module.fp8 && pass == Pass::kBackwardActivation;
+    product.row_scales = module.fp8 && rowwise();
     s.work = product;
     return maker_.Add(s);
   }
@@ -98,6 +99,7 @@ class ModelMaker {
     product.fp8_gradient = module.fp8;
     product.fp8_input = module.fp8 && transposes_input;
     product.always_turns = module.fp8;
+    product.row_scales = module.fp8 && rowwise();
     s.work = product;
     return maker_.Add(s);
   }

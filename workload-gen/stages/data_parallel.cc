@@ -22,15 +22,10 @@ ProgramBuilder::OpId StartBucketCall(const WriterContext& c, const Bucket& bucke
 // The weights of the bucket whose products are quantized.
 int64_t QuantizedElements(const TrainingJob& job, const std::vector<Parameter>& parameters,
                           const Bucket& bucket) {
-  const PrecisionRules& precision = job.training.precision;
-  if (!precision.quantized()) return 0;
   int64_t elements = 0;
   for (const size_t index : bucket.parameters) {
     const Parameter& parameter = parameters[index];
-    if (!IsLayerWeight(parameter.kind) || precision.IsHalf(parameter.layer, job.model.layers)) {
-      continue;
-    }
-    elements += parameter.elements;
+    if (IsQuantizedWeight(job, parameter)) elements += parameter.elements;
   }
   return elements;
 }

@@ -30,6 +30,7 @@ class AttentionMaker {
           submodule::Activation{
               .rows = maker_.rows(), .n = m_.attention.value_width() / tensor_, .gated = true});
     }
+    const LinearPartScope part(&maker_, &LinearParts::proj);
     work_.proj = maker_.OverlappedRowLinear("attention.proj", maker_.rows(), m_.hidden,
                                             m_.attention.value_width() / tensor_,
                                             maker_.job().overlap.scatter_proj);
@@ -56,6 +57,7 @@ class AttentionMaker {
 
   void MakeStandard() {
     const int64_t width = m_.attention.qkv_width();
+    const LinearPartScope part(&maker_, &LinearParts::qkv);
     work_.qkv = maker_.OverlappedColumnLinear(
         "attention.qkv", maker_.rows(), width / tensor_, m_.hidden, m_.attention.qkv_bias,
         m_.lora.targets.qkv ? InputFrom::kNormForAdapter : InputFrom::kNorm);

@@ -106,6 +106,35 @@ TEST(Fp8Linear, EndsStayInBf16) {
   }
 }
 
+// Formats of the linear layers, by name.
+std::map<std::string, std::set<DataType>> FormatsOf(const Workload& w) {
+  std::map<std::string, std::set<DataType>> formats;
+  for (const Submodule& s : w.submodules) {
+    if (s.Is<submodule::Linear>()) formats[s.name].insert(s.type);
+  }
+  return formats;
+}
+
+// As with a file of --te-precision-config-file: single layers stay in bf16 or run in MXFP8. What
+// sequence parallelism gathers for them has their format.
+TEST(Fp8Linear, SingleLinearsHaveFormatsOfTheirOwn) {
+  const Workload w = WithoutOverlap(
+      {"training.precision=nvfp4", "training.bf16_linears=[qkv]", "training.mxfp8_linears=[proj]"});
+  EXPECT_EQ(StructureMistake(w), "");
+  const auto formats = FormatsOf(w);
+  EXPECT_EQ(formats.at("attention.qkv"), std::set<DataType>{DataType::kBf16});
+  EXPECT_EQ(formats.at("attention.proj"), std::set<DataType>{DataType::kMxfp8});
+  EXPECT_EQ(formats.at("mlp.fc1"), std::set<DataType>{DataType::kNvfp4});
+  const auto gathered = [](const Workload& from) {
+    std::multiset<std::pair<DataType, int64_t>> calls;
+    for (const CommCall& call : from.calls) {
+      if (call.collective == CollectiveType::kAllGather) calls.emplace(call.type, call.count);
+    }
+    return calls;
+  };
+  EXPECT_NE(gathered(w), gathered(WithoutOverlap({"training.precision=nvfp4"})));
+}
+
 // Weights of linear layers travel in fp8, everything else in bf16; MXFP8 travels in bf16.
 TEST(Fp8Linear, ParametersAreGatheredAsTheyAreStored) {
   const auto gathered = [](Overrides more) {

@@ -24,23 +24,35 @@ class HostCosts {
     const auto* attention = s.As<submodule::Attention>();
     if (attention != nullptr && !attention->fused) return "unfused-attention";
     if (attention != nullptr && ring_) return "slice-of-attention";
-    if (s.Is<submodule::Linear>() && s.type == DataType::kFp8) return "fp8-linear";
+    if (s.Is<submodule::Linear>() && Quantized(s.type)) return "fp8-linear";
     return s.kind_name();
+  }
+
+  // Transformer Engine runs the same code for each format.
+  static bool Quantized(DataType type) {
+    return type == DataType::kFp8 || type == DataType::kFp8Block || type == DataType::kMxfp8 ||
+           type == DataType::kNvfp4;
   }
 
   static Time CostOf(const Submodule& s, const ModuleCost& cost) {
     switch (s.pass) {
       case Pass::kForward:
-        return cost.forward;
+        return cost.forward + cost.expert_forward * ExpertsOf(s);
       case Pass::kBackward:
       case Pass::kBackwardActivation:
-        return cost.backward;
+        return cost.backward + cost.expert_backward * ExpertsOf(s);
       case Pass::kBackwardWeight:
         return Time();
       case Pass::kNone:
         return cost.once + cost.tensor * TensorsOf(s);
     }
     return Time();
+  }
+
+  // Experts whose weights are tensors of their own.
+  static int64_t ExpertsOf(const Submodule& s) {
+    const auto* grouped = s.As<submodule::GroupedLinear>();
+    return grouped != nullptr && !grouped->one_kernel ? grouped->experts : 0;
   }
 
   static int64_t TensorsOf(const Submodule& s) {

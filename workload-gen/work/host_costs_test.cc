@@ -13,12 +13,16 @@ HostLaunchSet Costs() {
   set.launch.queue = 1024;
   set.fill = Time::Us(3);
   set.step = Time::Us(1000);
-  set.modules["linear"] = {Time::Us(70), Time::Us(60), {}, {}};
-  set.modules["fp8-linear"] = {Time::Us(170), Time::Us(160), {}, {}};
-  set.modules["attention"] = {Time::Us(80), Time::Us(50), {}, {}};
-  set.modules["unfused-attention"] = {Time::Us(300), Time::Us(40), {}, {}};
-  set.modules["slice-of-attention"] = {Time::Us(400), Time::Us(500), {}, {}};
-  set.modules["optimizer"] = {{}, {}, Time::Us(200), Time::Us(30)};
+  set.modules["linear"] = {.forward = Time::Us(70), .backward = Time::Us(60)};
+  set.modules["fp8-linear"] = {.forward = Time::Us(170), .backward = Time::Us(160)};
+  set.modules["attention"] = {.forward = Time::Us(80), .backward = Time::Us(50)};
+  set.modules["unfused-attention"] = {.forward = Time::Us(300), .backward = Time::Us(40)};
+  set.modules["slice-of-attention"] = {.forward = Time::Us(400), .backward = Time::Us(500)};
+  set.modules["grouped-linear"] = {.forward = Time::Us(400),
+                                   .backward = Time::Us(600),
+                                   .expert_forward = Time::Us(10),
+                                   .expert_backward = Time::Us(20)};
+  set.modules["optimizer"] = {.once = Time::Us(200), .tensor = Time::Us(30)};
   return set;
 }
 
@@ -45,7 +49,10 @@ TEST(HostCostsTest, AModuleIsChargedOnceInEachPass) {
 }
 
 TEST(HostCostsTest, VariantsHaveTheirOwnCosts) {
-  EXPECT_EQ(HostOf(Of(submodule::Linear{}, Pass::kForward, DataType::kFp8)), Time::Us(170));
+  for (const DataType type :
+       {DataType::kFp8, DataType::kFp8Block, DataType::kMxfp8, DataType::kNvfp4}) {
+    EXPECT_EQ(HostOf(Of(submodule::Linear{}, Pass::kForward, type)), Time::Us(170));
+  }
   EXPECT_EQ(HostOf(Of(submodule::Attention{.fused = true}, Pass::kBackward)), Time::Us(50));
   EXPECT_EQ(HostOf(Of(submodule::Attention{}, Pass::kForward)), Time::Us(300));
   TrainingJob ring;
@@ -53,6 +60,16 @@ TEST(HostCostsTest, VariantsHaveTheirOwnCosts) {
   EXPECT_EQ(HostOf(Of(submodule::Attention{.fused = true}, Pass::kBackward), ring), Time::Us(500));
   ring.parallel.context_type = ContextType::kAllToAll;
   EXPECT_EQ(HostOf(Of(submodule::Attention{.fused = true}, Pass::kBackward), ring), Time::Us(50));
+}
+
+// Each expert's weight is a tensor, unless one kernel takes them together.
+TEST(HostCostsTest, EachWeightOfExpertsCosts) {
+  submodule::GroupedLinear grouped{.experts = 8};
+  EXPECT_EQ(HostOf(Of(grouped, Pass::kForward)), Time::Us(400 + 8 * 10));
+  EXPECT_EQ(HostOf(Of(grouped, Pass::kBackwardActivation)), Time::Us(600 + 8 * 20));
+  EXPECT_EQ(HostOf(Of(grouped, Pass::kBackwardWeight)), Time());
+  grouped.one_kernel = true;
+  EXPECT_EQ(HostOf(Of(grouped, Pass::kForward)), Time::Us(400));
 }
 
 TEST(HostCostsTest, TheOptimizerVisitsTensorsAndBearsTheStep) {

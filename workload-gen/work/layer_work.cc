@@ -27,14 +27,12 @@ class WorkMaker {
   }
 
  private:
-  // Layers of the same parts and formats are of one kind. MTP layers are never among the layers in
-  // 16 bits.
+  // Layers of the same parts and formats are of one kind.
   void MakeLayers() {
     std::map<std::pair<LayerParts, bool>, uint8_t> kinds;
     for (int layer = 0; layer < m_.layers + m_.mtp_layers; ++layer) {
       const LayerParts parts = m_.PartsOf(layer);
-      const bool half =
-          layer < m_.layers && maker_.job().training.precision.IsHalf(layer, m_.layers);
+      const bool half = maker_.job().training.precision.IsHalf(layer, m_.layers);
       const auto [kind, is_new] =
           kinds.emplace(std::pair(parts, half), static_cast<uint8_t>(kinds.size()));
       if (is_new) work_.kinds.push_back(MakeLayer(parts, half));
@@ -115,8 +113,10 @@ class WorkMaker {
     mtp.token_norm = maker_.Norm("mtp.token-norm", work_.local_rows, m_.hidden);
     mtp.hidden_norm = maker_.Norm("mtp.hidden-norm", work_.local_rows, m_.hidden);
     mtp.final_norm = maker_.Norm("mtp.final-norm", work_.local_rows, m_.hidden);
+    maker_.SetHalf(maker_.job().training.precision.half_parts.mtp);
     mtp.join = maker_.Linear("mtp.join", work_.rows, m_.hidden / maker_.layout().tensor,
                              2 * m_.hidden, false);
+    maker_.SetHalf(false);
     work_.mtp = mtp;
   }
 

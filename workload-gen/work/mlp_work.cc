@@ -117,6 +117,7 @@ class ExpertMaker {
 
   void MakeLatent() {
     const int64_t tokens = work_.routing.tokens;
+    const LinearPartScope part(&maker_, &LinearParts::latent);
     work_.latent = {maker_.Linear("moe.latent-down", tokens, width_, m_.hidden, false),
                     maker_.Linear("moe.latent-up", tokens, m_.hidden, width_, false)};
   }

@@ -10,14 +10,16 @@ struct Widths {
   int64_t inner = 0;      // of the scan's output
 };
 
+// `out`: the place of the layer behind the scan, if its format has a key.
 ScanWork MakeScan(SubmoduleMaker* maker, const std::string& name, const Widths& widths,
-                  const SubmoduleWork& scan) {
+                  const SubmoduleWork& scan, bool LinearParts::*out = nullptr) {
   const int64_t hidden = maker->model().hidden, tensor = maker->layout().tensor;
   ScanWork work;
   work.norm = maker->Norm(name + ".norm", maker->local_rows(), hidden);
   work.in = maker->OverlappedColumnLinear(name + ".in", maker->rows(), widths.projected / tensor,
                                           hidden, /*bias=*/false, InputFrom::kNorm);
   work.scan = maker->ForwardBackward(name + ".scan", scan);
+  const LinearPartScope part(maker, out);
   work.out = maker->OverlappedRowLinear(name + ".out", maker->rows(), hidden, widths.inner / tensor,
                                         maker->job().overlap.scatter_fc2);
   work.residual = maker->Residual(name + ".residual");
@@ -36,7 +38,8 @@ ScanWork MakeMamba(SubmoduleMaker* maker) {
                                         .state = mamba.state,
                                         .groups = mamba.groups / tensor,
                                         .chunk = MambaShape::kChunk,
-                                        .taps = kScanTaps});
+                                        .taps = kScanTaps},
+                  &LinearParts::mamba_out);
 }
 
 ScanWork MakeDeltaNet(SubmoduleMaker* maker) {

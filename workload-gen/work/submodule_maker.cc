@@ -36,6 +36,12 @@ uint32_t SubmoduleMaker::AddLinear(const std::string& name, DataType type, submo
   return Add({.name = name, .pass = pass, .type = type, .work = linear});
 }
 
+DataType SubmoduleMaker::linear_type() const {
+  if (half_ || (part_ != nullptr && precision().half_parts.*part_)) return precision().type;
+  if (part_ != nullptr && precision().mxfp8_parts.*part_) return DataType::kMxfp8;
+  return precision().products();
+}
+
 template <typename Kind>
 LinearWork SubmoduleMaker::Gemms(const std::string& name, DataType type, Kind linear) {
   const auto add = [&](Pass pass) {
@@ -77,7 +83,7 @@ LinearWork SubmoduleMaker::Linear(const std::string& name, int64_t rows, int64_t
 uint32_t SubmoduleMaker::Quantize(const std::string& name, int64_t rows, int64_t n, bool searched,
                                   bool parts, Pass pass) {
   const bool delayed = precision().delayed_scaling();
-  const bool both = parts || precision().products() == DataType::kMxfp8 || precision().nvfp4;
+  const bool both = parts || linear_type() == DataType::kMxfp8 || linear_type() == DataType::kNvfp4;
   return Add({.name = name,
               .pass = pass,
               .type = delayed ? precision().type : linear_type(),
@@ -86,7 +92,7 @@ uint32_t SubmoduleMaker::Quantize(const std::string& name, int64_t rows, int64_t
 }
 
 WireFormat SubmoduleMaker::GatheredFormat(int directions) const {
-  switch (precision().products()) {
+  switch (linear_type()) {
     case DataType::kFp8:
       return {DataType::kFp8, 32};
     case DataType::kFp8Block:

@@ -76,6 +76,8 @@ class SubmoduleMaker {
 
   // Linear layers that follow stay in 16 bits, or are quantized if the job says so.
   void SetHalf(bool half) { half_ = half; }
+  // The place of the linear layers that follow: their format may differ from that of others.
+  void SetPart(bool LinearParts::*part) { part_ = part; }
 
   // Linear layers and activations that follow belong to an MLP that Transformer Engine's operation
   // fuser runs, or not.
@@ -108,7 +110,8 @@ class SubmoduleMaker {
                     Pass pass);
   // Transformer Engine quantizes the operands of the linear layers.
   bool quantizes() const {
-    return precision().quantized() && !half_ && job_.training.kernels.fused;
+    return precision().quantized() && linear_type() != precision().type &&
+           job_.training.kernels.fused;
   }
 
   const TrainingJob& job() const { return job_; }
@@ -121,7 +124,7 @@ class SubmoduleMaker {
   submodule::Linear LinearOf(int64_t rows, int64_t n, int64_t k, bool bias) const;
   // Of linear layers inside the transformer layers.
   const PrecisionRules& precision() const { return job_.training.precision; }
-  DataType linear_type() const { return half_ ? precision().type : precision().products(); }
+  DataType linear_type() const;
   uint32_t AddLinear(const std::string& name, DataType type, submodule::Linear linear, Pass pass);
   // `Kind`: submodule::Linear or submodule::GroupedLinear.
   template <typename Kind>
@@ -131,10 +134,11 @@ class SubmoduleMaker {
   PartWork RowParts(const std::string& name, submodule::Linear linear, Pass pass);
   // The scale of a whole tensor follows from its largest value.
   bool searches() const {
-    return precision().nvfp4 || (precision().fp8 && precision().recipe == Fp8Recipe::kTensorwise);
+    return linear_type() == DataType::kNvfp4 ||
+           (precision().fp8 && precision().recipe == Fp8Recipe::kTensorwise);
   }
   // A fused norm finds the largest value of its result.
-  bool norm_searches() const { return !precision().nvfp4 || !precision().hadamard; }
+  bool norm_searches() const { return linear_type() != DataType::kNvfp4 || !precision().hadamard; }
   // `directions`: of an operand that is quantized along both, how many are gathered.
   WireFormat GatheredFormat(int directions) const;
   // The activation of fused operations knows the scales when it writes. With one scale for a tensor
@@ -158,6 +162,21 @@ class SubmoduleMaker {
   int64_t local_rows_ = 0;
   bool half_ = false;
   bool fused_ops_ = false;
+  bool LinearParts::*part_ = nullptr;
+};
+
+// Linear layers that are made while it lives have this place.
+class LinearPartScope {
+ public:
+  LinearPartScope(SubmoduleMaker* maker, bool LinearParts::*part) : maker_(*maker) {
+    maker_.SetPart(part);
+  }
+  ~LinearPartScope() { maker_.SetPart(nullptr); }
+  LinearPartScope(const LinearPartScope&) = delete;
+  LinearPartScope& operator=(const LinearPartScope&) = delete;
+
+ private:
+  SubmoduleMaker& maker_;
 };
 
 }  // namespace drydock

@@ -253,4 +253,23 @@ bool IsLayerWeight(ParameterKind kind) {
   }
 }
 
+bool IsQuantizedWeight(const TrainingJob& job, const Parameter& parameter) {
+  const PrecisionRules& precision = job.training.precision;
+  if (!precision.quantized() || !IsLayerWeight(parameter.kind)) return false;
+  if (precision.IsHalf(parameter.layer, job.model.layers)) return false;
+  switch (parameter.kind) {
+    case ParameterKind::kQkvWeight:
+      return !precision.half_parts.qkv;
+    case ParameterKind::kProjWeight:
+      return !precision.half_parts.proj;
+    case ParameterKind::kLatentDown:
+    case ParameterKind::kLatentUp:
+      return !precision.half_parts.latent;
+    case ParameterKind::kScanOutWeight:
+      return !precision.half_parts.mamba_out;
+    default:
+      return true;
+  }
+}
+
 }  // namespace drydock

@@ -81,6 +81,8 @@ std::vector<Parameter> ChunkParameters(const ModelShape& model, const ParallelLa
 int64_t TotalElements(const std::vector<Parameter>& parameters);
 // True for the weights of linear layers inside the transformer layers.
 bool IsLayerWeight(ParameterKind kind);
+// True for those of them that are quantized for their products.
+bool IsQuantizedWeight(const TrainingJob& job, const Parameter& parameter);
 
 }  // namespace drydock
 

@@ -30,7 +30,9 @@ ModuleCost ReadModule(const std::string& name, const YamlNode& node, Diagnostics
   YamlReader reader(node, name, diagnostics);
   for (const NamedTime& entry :
        {NamedTime("forward", &cost.forward), NamedTime("backward", &cost.backward),
-        NamedTime("once", &cost.once), NamedTime("tensor", &cost.tensor)}) {
+        NamedTime("once", &cost.once), NamedTime("tensor", &cost.tensor),
+        NamedTime("expert_forward", &cost.expert_forward),
+        NamedTime("expert_backward", &cost.expert_backward)}) {
     ReadOptionalTime(entry, &reader);
   }
   reader.Finish();

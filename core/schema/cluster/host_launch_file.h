@@ -19,6 +19,8 @@ struct ModuleCost {
   Time backward;  // of a call in the backward pass
   Time once;      // of work that is in neither pass: at the end of a step
   Time tensor;    // as `once`, for each tensor that a loop of the framework visits
+  // Of products of experts that a loop launches, for each of them in addition.
+  Time expert_forward, expert_backward;
 };
 
 struct HostLaunchSet {
@@ -29,7 +31,7 @@ struct HostLaunchSet {
 };
 
 // The modules of HostLaunchSet::modules: the kinds of submodules, and variants of some kinds:
-//   fp8-linear           a linear whose product runs in fp8
+//   fp8-linear           a linear whose product runs in fp8, MXFP8 or NVFP4
 //   unfused-attention    attention that PyTorch's operators compose
 //   slice-of-attention   a step of ring attention (context parallelism)
 const std::vector<std::string>& HostModuleNames();
