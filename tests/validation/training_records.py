@@ -77,6 +77,7 @@ class Record:
     memory_gib: float = 0.0  # published; 0: not stated
     memory_of: str = "fullest"  # the ranks whose memory is published
     predicted_gib: float = 0.0
+    fits: bool | None = None  # whether the predicted memory fits the GPU; None: not known
     band: dict = dataclasses.field(default_factory=dict)  # of summary.json; empty: the prediction has none
     rival_seconds: float = 0.0
     rival_gib: float = 0.0
