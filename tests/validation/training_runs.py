@@ -12,6 +12,8 @@ import threading
 
 import bands
 import manifest
+import training_records as training
+import unstated
 from kept import Kept, configuration_files, key_of
 from training_records import ROOT
 
@@ -113,3 +115,13 @@ class Runs:
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
             for record in pool.map(one, wanted):
                 done(record)
+
+    def predict_options(self, wanted, jobs, why_not=lambda record: "", done=lambda record: None):
+        """Predicts the rows once more with the other values of their unstated settings (unstated.py), in the same way. A row
+        without a prediction waits. Where a run is taken as tuned, the row gets the best of these predictions."""
+        rows = training.predicted(wanted)
+        for record in rows:
+            record.options = unstated.options(record)
+        self.predict_all([option.record for record in rows for option in record.options], jobs, why_not, done)
+        for record in rows:
+            unstated.choose(record)
