@@ -15,12 +15,13 @@ namespace drydock {
 
 // A model and what it decides.
 struct TimeShare {
-  std::string name;         // "gemm (model)", "communication between hosts", "host"
-  double share = 0;         // of the iteration
-  double error = 0;         // stated_error + entry_share x the entry's error
-  double stated_error = 0;  // what the model's kernels with errors of their own add, weighted by time
-  std::string entry;        // of the file of errors, for all others: "kernels.model"; empty: none
-  double entry_share = 0;   // of the model's time
+  std::string name;  // "gemm (model)", "communication between hosts", "host"
+  double share = 0;  // of the iteration
+  double error = 0;  // stated_error + entry_share x the entry's error
+  double stated_error =
+      0;              // what the model's kernels with errors of their own add, weighted by time
+  std::string entry;  // of the file of errors, for all others: "kernels.model"; empty: none
+  double entry_share = 0;  // of the model's time
 };
 
 // Returns the shares, the largest first; they add up to 1. Empty without a path. A kernel counts

@@ -69,12 +69,9 @@ Json BandJson(const Band& band) {
                       {"entry", each.entry},
                       {"entry_share", each.entry_share}});
   }
-  return {{"coverage", band.coverage},
-          {"low_s", Seconds(band.low)},
-          {"high_s", Seconds(band.high)},
-          {"kind", band.kind},
-          {"whole_run_error", band.whole_run},
-          {"models", std::move(models)}};
+  return {{"coverage", band.coverage},         {"low_s", Seconds(band.low)},
+          {"high_s", Seconds(band.high)},      {"kind", band.kind},
+          {"whole_run_error", band.whole_run}, {"models", std::move(models)}};
 }
 
 Json ClassesJson(const Summary& summary) {
