@@ -1,8 +1,8 @@
 """What a setting that a source does not state could have been, and how far it moves the prediction.
 
 A rule (training_records.RULES) supplies one value. For the rules of ALTERNATIVES the other values of such a run are known. They are
-predicted as well, one at a time beside the row's other values. Those whose ranks do not fit their GPUs' memory are left out: no
-such run can have been measured. Where the others reach 5 % from the row's prediction, the row has a range.
+predicted as well, one at a time beside the row's other values. Those whose ranks do not fit their GPUs' memory, as it is predicted,
+are left out. Where the others reach 5 % from the row's prediction, the row has a range.
 
 In tier D, a run is taken as tuned: of the values of TUNED that fit, together where several are not stated, the fastest is the row's
 prediction. In tiers A to C the source's own statements make the rule.
@@ -158,7 +158,7 @@ def choose(record):
 
 
 def known(record):
-    """The options that were predicted and could have been measured."""
+    """The options that were predicted and fit."""
     return [each for each in record.options if each.record.predicted and each.fits]
 
 

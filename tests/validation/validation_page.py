@@ -40,10 +40,10 @@ its upper end lies above the prediction."""
 RIVALS = """The same rows as another simulator predicts them."""
 RANGES = """A setting that the source does not state can move the time. For the rules below, the other values that a run can have
 had are known. They are predicted as well, one at a time beside the row's other settings. A value with which the ranks do not fit
-their GPUs' memory, as Drydock predicts it, is left out: no such run can have been measured. Where another value is 5 % or more from
-the row's prediction, the row shows the range of all. Rules that are not listed have no such set. For `cluster` and `system` there
-is one, the wiring of the NICs, which moves nothing over the analytical network: 0.0 % where a host's NICs share a leaf in place of
-rails."""
+their GPUs' memory, as Drydock predicts it, is left out. A row whose own values do not fit says so: there the rule or the predicted
+memory is wrong. Where another value is 5 % or more from the row's prediction, the row shows the range of all. Rules that are not
+listed have no such set. For `cluster` there is one, the wiring of the NICs, but it moves nothing over the analytical network: 0.0 %
+on the six rows where a host's NICs shared a leaf in place of rails."""
 TUNED = """In tier D, a run whose micro-batch or recomputation is not stated counts as tuned: the prediction is that of the fastest
 value that fits the memory. In tiers A to C, statements of the same source make the rule."""
 HARDWARE = ["V100", "A100", "L40S", "H100", "H100-SXM-96G-500W", "H800", "H20", "H200", "B200", "GB200", "B300", "GB300"]
