@@ -15,7 +15,7 @@ Usage:
 SOURCE is a file of tests/validation/training/ without suffix. Without SOURCE, the training runs of all files are predicted.
 
 Options:
-  --most-gpus N            skips training runs on more GPUs, which take hours
+  --most-gpus N            skips training runs on more GPUs, which take minutes each
   --minutes N              starts no prediction after N minutes; those in progress are completed
   --network KIND           network of the training runs: analytical (default) or another that run_pipeline.sh accepts
   --list                   lists the known training runs and how long they took; predicts nothing
@@ -24,8 +24,9 @@ $(setup_options_help | sed '1d')
 
 Files:
   Published results: training/, collectives.csv and kernels/*.csv in tests/validation/. Predictions are kept in
-  runs/validation/kept and reused while the tools and configs are the same, so several calls can complete the page. It
-  shows all predictions so far and marks training runs that have none.
+  runs/validation/kept and reused while the tools and configs are the same (other than configs/bands.yaml, which needs no
+  new ones), so several calls can complete the page. It shows all predictions so far and marks training runs that have
+  none. Where the source leaves a setting open, other values of it are predicted too, after all training runs.
 
 Exit status:
   0 all results are within their limits, 1 a result is not, or the build failed, 2 wrong usage, 130 interrupted

@@ -10,17 +10,18 @@
 
 #include "core/base/units.h"
 #include "core/model/link_total.h"
+#include "core/model/shared_times.h"
 #include "core/model/slowdown.h"
 #include "core/model/workload.h"
 
 namespace drydock {
 
 struct RankTimeline {
-  std::vector<Time> start;  // by op of the rank's program: when its stream reached it
+  SharedTimes start;  // by op of the rank's program: when its stream reached it
   // Communication: when all that the op waits for has ended and data began to move. Compute: `end`
   // minus the time of its kernels; between start and ready the op waits for launches of its host.
-  std::vector<Time> ready;
-  std::vector<Time> end;
+  SharedTimes ready;
+  SharedTimes end;
 };
 
 // One rank's iteration, divided into parts that add up to it (docs/explanation/accounting.md).

@@ -30,7 +30,7 @@ Result<Ends> ReplayCalls(const CallAlone& alone, int calls, const NetworkModel& 
   for (const Group& group : workload.groups) {
     auto& members = ends.emplace_back();
     for (const int rank : group.ranks) {
-      members.push_back(std::move(timeline.ranks[static_cast<size_t>(rank)].end));
+      members.push_back(std::move(timeline.ranks[static_cast<size_t>(rank)].end.own()));
     }
   }
   return ends;

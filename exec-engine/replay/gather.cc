@@ -54,18 +54,18 @@ void GatherRanks(const std::vector<int>& own, Processes* processes,
     for (const int rank : own) {
       const RankTimeline timeline = std::move((*ranks)[static_cast<size_t>(rank)]);
       Pack(rank, &parcel);
-      Pack(timeline.start, &parcel);
-      Pack(timeline.ready, &parcel);
-      Pack(timeline.end, &parcel);
+      Pack(timeline.start.get(), &parcel);
+      Pack(timeline.ready.get(), &parcel);
+      Pack(timeline.end.get(), &parcel);
     }
   }
   for (const std::string& each : processes->GatherAtFirst(std::move(parcel))) {
     Unpacker unpacker(each);
     while (!unpacker.empty()) {
       RankTimeline& timeline = (*ranks)[static_cast<size_t>(unpacker.Take<int>())];
-      unpacker.Take(&timeline.start);
-      unpacker.Take(&timeline.ready);
-      unpacker.Take(&timeline.end);
+      unpacker.Take(&timeline.start.own());
+      unpacker.Take(&timeline.ready.own());
+      unpacker.Take(&timeline.end.own());
     }
   }
 }

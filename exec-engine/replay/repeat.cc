@@ -59,8 +59,9 @@ std::vector<Time> Rest(const std::vector<Time>& times, size_t first, Time zero) 
 
 TimeAccount AccountFrom(const Program& program, const std::vector<GroupRole>& roles,
                         const RankTimeline& timeline, Time begin, Time iteration) {
-  const RankTimeline own = {Rest(timeline.start, 0, begin), Rest(timeline.ready, 0, begin),
-                            Rest(timeline.end, 0, begin)};
+  const RankTimeline own = {Rest(timeline.start.get(), 0, begin),
+                            Rest(timeline.ready.get(), 0, begin),
+                            Rest(timeline.end.get(), 0, begin)};
   TimeAccount account = AccountFor(program, roles, own, iteration - begin);
   account.idle += begin;
   return account;
@@ -114,8 +115,8 @@ void KeepLastIteration(const Workload& workload, int times, Timeline* timeline) 
   for (size_t rank = 0; rank < timeline->ranks.size(); ++rank) {
     RankTimeline& of_rank = timeline->ranks[rank];
     const size_t first = program_of(rank).ops.size() * (done.size() - 1);
-    of_rank = {Rest(of_rank.start, first, zero), Rest(of_rank.ready, first, zero),
-               Rest(of_rank.end, first, zero)};
+    of_rank = {Rest(of_rank.start.get(), first, zero), Rest(of_rank.ready.get(), first, zero),
+               Rest(of_rank.end.get(), first, zero)};
     timeline->accounts.push_back(AccountFrom(program_of(rank), workload.roles, of_rank,
                                              std::max(begin[rank] - zero, Time()),
                                              timeline->iteration));

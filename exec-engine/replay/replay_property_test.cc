@@ -20,7 +20,7 @@ using testing::WorkloadBuilder;
 
 constexpr int64_t kMega = 1 << 20;
 
-std::vector<int64_t> Picoseconds(const std::vector<Time>& times) {
+std::vector<int64_t> Picoseconds(const SharedTimes& times) {
   std::vector<int64_t> out;
   for (const Time time : times) out.push_back(time.ps());
   return out;

@@ -209,7 +209,7 @@ bool SteadyState::LengthenRank(size_t whole, size_t number, int rank, RankTimeli
   const uint32_t period = PeriodsOf(rank).ops;
   const Time duration = last_.at - before_.at;
   RankTimeline out;
-  for (std::vector<Time>* each : {&out.start, &out.ready, &out.end}) each->resize(whole);
+  for (SharedTimes* each : {&out.start, &out.ready, &out.end}) each->resize(whole);
   std::vector<bool> known(whole);
   bool once = true;
   const auto put = [&](uint32_t op, int64_t later) {

@@ -26,10 +26,11 @@ bool HasAny(const Workload& workload) {
 }
 
 // A hybrid model with experts counts as hybrid, as in tests/validation/fit_bands.py.
-double WholeRunError(const Workload& workload, const BandErrors& errors) {
-  if (HasAny<submodule::StateSpace, submodule::DeltaRule>(workload)) return errors.hybrid;
-  if (HasAny<submodule::TopK, submodule::GroupedLinear>(workload)) return errors.experts;
-  return errors.dense;
+void SetWholeRun(const Workload& workload, const BandErrors& errors, Band* band) {
+  const bool hybrid = HasAny<submodule::StateSpace, submodule::DeltaRule>(workload);
+  const bool experts = HasAny<submodule::TopK, submodule::GroupedLinear>(workload);
+  band->kind = hybrid ? "hybrid" : experts ? "experts" : "dense";
+  band->whole_run = hybrid ? errors.hybrid : experts ? errors.experts : errors.dense;
 }
 
 }  // namespace
@@ -45,7 +46,7 @@ Band BandOf(const Inputs& inputs, Time iteration, std::vector<TimeShare> shares,
             const BandErrors& errors) {
   Band band;
   band.coverage = errors.coverage;
-  band.whole_run = WholeRunError(inputs.workload, errors);
+  SetWholeRun(inputs.workload, errors, &band);
   band.shares = std::move(shares);
   const double factor = std::exp(TwoSidedQuantile(band.coverage) * SigmaOf(band));
   band.low = Time::FromSeconds(iteration.seconds() / factor);

@@ -10,6 +10,7 @@
 #ifndef DRYDOCK_REPORT_BAND_BAND_H_
 #define DRYDOCK_REPORT_BAND_BAND_H_
 
+#include <string>
 #include <vector>
 
 #include "core/base/units.h"
@@ -22,6 +23,7 @@ struct Band {
   double coverage = 0;  // the probability
   Time low, high;
   double whole_run = 0;           // the error of the whole run, beyond those of its models
+  std::string kind;               // its entry in the file of errors: dense, experts or hybrid
   std::vector<TimeShare> shares;  // the largest share first
 };
 

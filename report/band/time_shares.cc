@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 namespace drydock {
 namespace {
@@ -21,9 +22,9 @@ class ShareCounter {
       case PathKind::kTransfer:
         return AddTransfer(step, seconds);
       case PathKind::kMemory:
-        return Count("memory of the host", seconds, errors_.memory);
+        return Count("memory of the host", seconds, {"host.memory", errors_.memory});
       case PathKind::kHost:
-        return Count("host", seconds, errors_.launches);
+        return Count("host", seconds, {"host.launches", errors_.launches});
     }
   }
 
@@ -32,7 +33,14 @@ class ShareCounter {
     double sum = 0;
     for (const auto& [name, total] : totals_) sum += total.seconds;
     for (const auto& [name, total] : totals_) {
-      out.push_back({name, total.seconds / sum, total.weighted_error / total.seconds});
+      TimeShare share;
+      share.name = name;
+      share.share = total.seconds / sum;
+      share.stated_error = total.stated_error / total.seconds;
+      share.entry = total.entry.name;
+      share.entry_share = total.entry_seconds / total.seconds;
+      share.error = share.stated_error + share.entry_share * total.entry.error;
+      out.push_back(std::move(share));
     }
     std::stable_sort(out.begin(), out.end(),
                      [](const TimeShare& a, const TimeShare& b) { return a.share > b.share; });
@@ -40,15 +48,30 @@ class ShareCounter {
   }
 
  private:
-  struct Total {
-    double seconds = 0;
-    double weighted_error = 0;
+  // An error of the file, which all models of a name share.
+  struct Entry {
+    std::string name;
+    double error = 0;
   };
 
-  void Count(const std::string& name, double seconds, double error) {
+  struct Total {
+    double seconds = 0;
+    double stated_error = 0;   // seconds times errors of kernels
+    double entry_seconds = 0;  // the time that counts with the entry's error
+    Entry entry;
+  };
+
+  void Count(const std::string& name, double seconds, const Entry& entry) {
     Total& total = totals_[name];
     total.seconds += seconds;
-    total.weighted_error += seconds * error;
+    total.entry_seconds += seconds;
+    total.entry = entry;
+  }
+
+  void CountStated(const std::string& name, double seconds, double error) {
+    Total& total = totals_[name];
+    total.seconds += seconds;
+    total.stated_error += seconds * error;
   }
 
   // Divides the step among the kernels of its op as their times divide the op.
@@ -64,7 +87,7 @@ class ShareCounter {
         all += kernel.time.seconds();
       }
     }
-    if (all <= 0) return Count("compute without kernels", seconds, 0);
+    if (all <= 0) return CountStated("compute without kernels", seconds, 0);
     for (const uint32_t submodule : submodules) {
       for (const KernelTime& kernel : times.submodules[submodule].kernels) {
         if (kernel.time > Time()) AddKernel(kernel, seconds * kernel.time.seconds() / all);
@@ -74,9 +97,10 @@ class ShareCounter {
 
   void AddKernel(const KernelTime& kernel, double seconds) {
     const auto source = static_cast<size_t>(kernel.source);
-    const double error =
-        kernel.expected_error > 0 ? kernel.expected_error : errors_.kernels[source];
-    Count(kernel.name + " (" + TimeSourceNames()[source] + ")", seconds, error);
+    const std::string word = TimeSourceNames()[source];
+    const std::string name = kernel.name + " (" + word + ")";
+    if (kernel.expected_error > 0) return CountStated(name, seconds, kernel.expected_error);
+    Count(name, seconds, {"kernels." + word, errors_.kernels[source]});
   }
 
   void AddTransfer(const PathStep& step, double seconds) {
@@ -86,8 +110,13 @@ class ShareCounter {
     const int host = placement_.of(ranks.front()).host;
     const bool inside = std::all_of(ranks.begin(), ranks.end(),
                                     [&](int rank) { return placement_.of(rank).host == host; });
-    Count(inside ? "communication inside hosts" : "communication between hosts", seconds,
-          inside ? errors_.inside_hosts : errors_.between_hosts);
+    if (inside) {
+      Count("communication inside hosts", seconds,
+            {"communication.inside_hosts", errors_.inside_hosts});
+    } else {
+      Count("communication between hosts", seconds,
+            {"communication.between_hosts", errors_.between_hosts});
+    }
   }
 
   const Inputs& inputs_;

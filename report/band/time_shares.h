@@ -17,11 +17,16 @@ namespace drydock {
 struct TimeShare {
   std::string name;  // "gemm (model)", "communication between hosts", "host"
   double share = 0;  // of the iteration
-  double error = 0;  // the mean absolute error of the model, weighted by time
+  double error = 0;  // stated_error + entry_share x the entry's error
+  double stated_error =
+      0;              // what the model's kernels with errors of their own add, weighted by time
+  std::string entry;  // of the file of errors, for all others: "kernels.model"; empty: none
+  double entry_share = 0;  // of the model's time
 };
 
 // Returns the shares, the largest first; they add up to 1. Empty without a path. A kernel counts
-// with its own expected error if it has one, else with that of its source.
+// with its own expected error if it has one, else with that of its source. The error of a model is
+// kept in two parts, so that other errors of the file need no other run.
 std::vector<TimeShare> TimeSharesOf(const Inputs& inputs, const std::vector<PathStep>& path,
                                     const BandErrors& errors);
 

@@ -50,6 +50,29 @@ TEST(TimeShares, AKernelsOwnErrorComesFirst) {
   EXPECT_NEAR(SharesByName(inputs).at("gemm (scaled)").error, 0.123, 1e-12);
 }
 
+TEST(TimeShares, AnErrorIsThatOfKernelsAndThatOfItsEntry) {
+  const auto before = SharesByName(FakeRun());
+  EXPECT_EQ(before.at("gemm (scaled)").entry, "kernels.scaled");
+  EXPECT_EQ(before.at("gemm (scaled)").entry_share, 1);
+  EXPECT_EQ(before.at("gemm (scaled)").stated_error, 0);
+  EXPECT_EQ(before.at("communication inside hosts").entry, "communication.inside_hosts");
+
+  Inputs inputs = FakeRun();
+  bool stated = false;  // every second kernel states an error
+  for (SubmoduleTime& submodule : inputs.times.gpus.front().submodules) {
+    for (KernelTime& kernel : submodule.kernels) {
+      if (!stated) kernel.expected_error = 0.123;
+      stated = !stated;
+    }
+  }
+  for (const auto& [name, each] : SharesByName(inputs)) {
+    const double of_entry = each.entry.empty() ? 0 : before.at(name).error;
+    EXPECT_EQ(each.error, each.stated_error + each.entry_share * of_entry) << name;
+    if (name.starts_with("communication")) continue;
+    EXPECT_NEAR(each.stated_error, (1 - each.entry_share) * 0.123, 1e-12) << name;
+  }
+}
+
 TEST(TimeShares, LargestErrorsLeaveOutThoseOfNone) {
   const std::vector<TimeShare> largest =
       LargestErrors({{"a", 0.6, 0}, {"b", 0.3, 0.01}, {"c", 0.1, 0.2}, {"d", 0.1, 0.01}}, 2);

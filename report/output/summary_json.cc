@@ -62,13 +62,16 @@ Json PartsJson(const Summary& summary) {
 Json BandJson(const Band& band) {
   Json models = Json::array();
   for (const TimeShare& each : band.shares) {
-    models.push_back({{"name", each.name}, {"share", each.share}, {"error", each.error}});
+    models.push_back({{"name", each.name},
+                      {"share", each.share},
+                      {"error", each.error},
+                      {"stated_error", each.stated_error},
+                      {"entry", each.entry},
+                      {"entry_share", each.entry_share}});
   }
-  return {{"coverage", band.coverage},
-          {"low_s", Seconds(band.low)},
-          {"high_s", Seconds(band.high)},
-          {"whole_run_error", band.whole_run},
-          {"models", std::move(models)}};
+  return {{"coverage", band.coverage},         {"low_s", Seconds(band.low)},
+          {"high_s", Seconds(band.high)},      {"kind", band.kind},
+          {"whole_run_error", band.whole_run}, {"models", std::move(models)}};
 }
 
 Json ClassesJson(const Summary& summary) {

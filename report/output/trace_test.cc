@@ -92,7 +92,7 @@ TEST(Trace, MessagesOfOneTagMatchInOrder) {
     program.ops.insert(program.ops.end(), program.ops.begin(), program.ops.end());
   }
   for (RankTimeline& times : inputs.timeline.ranks) {
-    for (std::vector<Time>* column : {&times.start, &times.ready, &times.end}) {
+    for (SharedTimes* column : {&times.start, &times.ready, &times.end}) {
       for (size_t i = 0; i < 5; ++i) column->push_back((*column)[i] + Time::Us(600));
     }
   }

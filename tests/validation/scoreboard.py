@@ -68,9 +68,14 @@ def list_rows(runs):
         print(f"{training.count_gpus(record):>6} GPUs{took}  {record.source}: {record.name_and_settings}")
     everything = [record for of in found.values() for record in of]
     known = training.predicted(everything)
+    runs.predict_options(everything, 1, lambda record: "not known")
+    others = [option.record for record in known for option in record.options]
+    others_known = training.predicted(others)
     waiting = sum(bool(record.needs) for record in everything)
     print(f"{len(known)} of {len(everything)} rows known, {waiting} wait for features; "
           f"{sum(record.cpu_seconds for record in known):.0f} s of CPU time")
+    print(f"{len(others_known)} of {len(others)} predictions with other values of unstated settings known; "
+          f"{sum(record.cpu_seconds for record in others_known):.0f} s of CPU time")
 
 
 def predict_training(options, orders, runs):
@@ -78,6 +83,9 @@ def predict_training(options, orders, runs):
     found = all_records()
     print_head("Training runs, small ones first")
     runs.predict_all(small_first(found), options.jobs, orders.why_not, print_record)
+    print()
+    print_head("The same with other values of settings that the source does not state")
+    runs.predict_options(small_first(found), options.jobs, orders.why_not, print_record)
     print()
     good = True
     for source, of in found.items():

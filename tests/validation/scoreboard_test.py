@@ -1,6 +1,8 @@
 """Tests the scoreboard on a small tree whose tools are scripts: its cache, its runs, its verdicts and its page."""
 import contextlib
 import io
+import json
+import math
 import os
 import pathlib
 import sys
@@ -10,6 +12,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
+import bands  # noqa: E402
 import scoreboard  # noqa: E402
 import training_limits  # noqa: E402
 import training_records as training  # noqa: E402
@@ -17,14 +20,30 @@ import training_runs  # noqa: E402
 import validation_page  # noqa: E402
 from kept import configuration_files  # noqa: E402
 
-# Every tool logs its call; report finds 2 s; simccl fails if a file requests it.
+# Every tool logs its call; report finds what the file beside it says; simccl fails if a file requests it.
 TOOL = """#!/bin/sh
 here=$(dirname "$0"); name=$(basename "$0")
 echo "$name" >>"$here/calls"
 run=$1; [ "$name" != workload-gen ] || run=$4
-[ "$name" != report ] || echo '{"iteration_time_s": 2.0, "gpus": 8, "band": {"low_s": 1.8, "high_s": 2.2}}' >"$run/summary.json"
+[ "$name" != report ] || cp "$here/found.json" "$run/summary.json"
 if [ "$name" = simccl ] && [ -f "$here/broken" ]; then echo "no such thing" >&2; exit 1; fi
 """
+
+
+BANDS = """bands:
+  coverage: 0.8  # the share of runs
+  kernels:
+    model: 0.06
+    source: >-
+      a table: products 3.8 to 7.7 %
+  whole_run:
+    dense: 0.069
+    experts: 0.144
+    source: a table
+"""
+# What report says of the models of a run: half of the time is of a model whose error stands in bands.yaml.
+MODELS = [{"name": "gemm (model)", "share": 0.8, "stated_error": 0.02, "entry": "kernels.model", "entry_share": 0.5},
+          {"name": "compute without kernels", "share": 0.2, "stated_error": 0, "entry": "", "entry_share": 0}]
 
 
 def record(name="1", predicted=0.0, published=2.5, **others):
@@ -45,6 +64,9 @@ class Kept(unittest.TestCase):
         self.tools = self.root / "bin"
         for tool in [*training_runs.TOOLS, "report"]:
             self.write(f"bin/{tool}", TOOL).chmod(0o755)
+        self.errors = bands.read_errors(self.write("configs/bands.yaml", BANDS))
+        band = bands.band_of({"kind": "dense", "models": MODELS}, 2.0, self.errors)
+        self.write("bin/found.json", json.dumps({"iteration_time_s": 2.0, "gpus": 8, "band": band, "memory": {"fits": True}}))
         self.write("configs/host.yaml", "all runs read it")
         self.write("configs/clusters/c.topo", "hosts: {a: {gpu: new}}")
         self.write("configs/clusters/other.topo", "hosts: {a: {gpu: old}}")
@@ -101,6 +123,23 @@ class Kept(unittest.TestCase):
             path.write_text(path.read_text() + "\n")
             self.assertEqual(self.predict()[1], 0, name)
 
+    def test_other_bands_need_no_prediction(self):
+        before = self.predict()[0]
+        self.write("configs/bands.yaml", BANDS.replace("dense: 0.069", "dense: 0.1").replace("model: 0.06", "model: 0.08"))
+        row, calls = self.predict()
+        self.assertEqual((row.predicted, row.fits, calls), (2.0, True, 0))
+        self.assertEqual(before.band["whole_run_error"], 0.069)
+        self.assertEqual(row.band["whole_run_error"], 0.1)
+        self.assertEqual(row.band["models"][0]["error"], 0.02 + 0.5 * 0.08)
+        self.assertGreater(row.band["high_s"], before.band["high_s"])
+        self.assertLess(row.band["low_s"], before.band["low_s"])
+
+    def test_a_report_of_another_formula_is_a_failure(self):
+        found = json.loads((self.tools / "found.json").read_text())
+        found["band"]["high_s"] += 1e-6
+        self.write("bin/found.json", json.dumps(found))
+        self.assertEqual(self.predict()[0].failure, "report: its band is not that of tests/validation/bands.py")
+
     def test_an_unrequested_row_is_left_out_unless_it_is_cached(self):
         row, calls = self.predict(lambda record: "128 GPUs")
         self.assertEqual((row.left_out, calls), ("128 GPUs", 0))
@@ -131,7 +170,28 @@ class Kept(unittest.TestCase):
     def test_configuration_files_include_the_files_that_they_name(self):
         found = configuration_files([self.root / "configs/clusters/c.topo"], self.root)
         self.assertEqual([path.relative_to(self.root / "configs").as_posix() for path in found],
-                         ["clusters/c.topo", "gpus/base.yaml", "gpus/new.yaml", "host.yaml", "profiles/base.csv"])
+                         ["bands.yaml", "clusters/c.topo", "gpus/base.yaml", "gpus/new.yaml", "host.yaml", "profiles/base.csv"])
+
+
+class Bands(unittest.TestCase):
+    def test_errors_of_models_add_as_independent(self):
+        """The case of report/band/band_test.cc. That real bands are those of `report`, every prediction checks."""
+        said = {"kind": "dense", "models": [{"name": "gemm (model)", "share": 0.5, "stated_error": 0.06, "entry": "kernels.model",
+                                             "entry_share": 0.25}]}
+        band = bands.band_of(said, 1.0, {"coverage": 0.8, "kernels.model": 0.08, "whole_run.dense": 0.03})
+        self.assertEqual(band["models"][0]["error"], 0.08)
+        self.assertAlmostEqual(band["high_s"], math.exp(1.281552 * 0.05 * math.sqrt(math.pi / 2)), 6)
+        self.assertAlmostEqual(band["low_s"] * band["high_s"], 1, 9)
+
+    def test_the_errors_of_this_installation_are_complete(self):
+        errors = bands.read_errors(training.ROOT / "configs/bands.yaml")
+        self.assertEqual(sorted(errors), ["communication.between_hosts", "communication.inside_hosts", "coverage", "host.launches",
+                                          "host.memory", "kernels.given", "kernels.model", "kernels.profile", "kernels.scaled",
+                                          "whole_run.dense", "whole_run.experts", "whole_run.hybrid"])
+        self.assertTrue(all(0 <= value < 1 for value in errors.values()))
+
+    def test_a_run_without_a_band_has_none(self):
+        self.assertEqual(bands.band_of({}, 1.0, {}), {})
 
 
 class Limits(unittest.TestCase):

@@ -32,13 +32,14 @@ ROOT = HERE.parents[1]
 RECORDS = HERE / "training"
 
 # Values that a source can omit: the rule that supplies the value, and whether the value decides the time (then the row
-# is of tier B).
+# is of tier B). unstated.py has the other values that a run can have had.
 RULES = {
-    "micro-batch": ("4 without a pipeline, 1 with one, as Korthikanti et al. state for their runs of both kinds", True),
+    "micro-batch": ("4 without a pipeline, 1 with one, as Korthikanti et al. state for their runs of both kinds; in tier D, the "
+                    "fastest that fits the GPU's memory", True),
     "chunks a stage": ("if the source states an interleaved schedule, the smallest number above 1 that divides "
                        "the layers of a stage", True),
     "schedule": ("interleaved with four chunks a stage", True),
-    "recomputation": ("none: FlashAttention keeps no scores", True),
+    "recomputation": ("none: FlashAttention keeps no scores; in tier D, the fastest that fits the GPU's memory", True),
     "cluster": ("configs/clusters/eos.topo: DGX H100, three tiers of InfiniBand", True),
     "GPU": ("the nearest GPU of configs/gpus", True),
     "processors": ("a launch_speed for a system whose ranks share few processors: truth_tables.CI_SHARED_LAUNCH_SPEED", True),
@@ -77,7 +78,10 @@ class Record:
     memory_gib: float = 0.0  # published; 0: not stated
     memory_of: str = "fullest"  # the ranks whose memory is published
     predicted_gib: float = 0.0
+    fits: bool | None = None  # whether the predicted memory fits the GPU; None: not known
     band: dict = dataclasses.field(default_factory=dict)  # of summary.json; empty: the prediction has none
+    options: list = dataclasses.field(default_factory=list)  # the row with other values of unstated settings (unstated.py)
+    chosen: str = ""  # of these values, those that a tuned run has
     rival_seconds: float = 0.0
     rival_gib: float = 0.0
     needs: list = dataclasses.field(default_factory=list)  # features that the product does not express

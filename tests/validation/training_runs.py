@@ -1,5 +1,6 @@
 """Predicts published iterations. A row runs through the executables; the cache (kept.py) holds the prediction under the
-hash of the executables, of NCCL's library, of the row and of the configuration files that the row names."""
+hash of the executables, of NCCL's library, of the row and of the configuration files that the row names. configs/bands.yaml is not
+among these: it moves no time, and bands.py makes the band of a kept prediction from it."""
 import collections
 import concurrent.futures
 import json
@@ -9,12 +10,14 @@ import shutil
 import subprocess
 import threading
 
+import bands
 import manifest
+import training_records as training
+import unstated
 from kept import Kept, configuration_files, key_of
 from training_records import ROOT
 
 TOOLS = ["workload-gen", "simccl", "compute-sim", "exec-engine"]  # report passes on the time of exec-engine
-BANDS = ROOT / "configs/bands.yaml"
 NCCL = ROOT / ".deps/nccl/libhacknccl.so"  # where third_party/nccl/build.sh puts it
 
 
@@ -24,11 +27,13 @@ class Runs:
     def __init__(self, tools, out, network):
         self.tools, self.out, self.network = tools, out, network
         self.kept = Kept(out / "kept")
+        self.bands = ROOT / "configs/bands.yaml"
+        self.errors = bands.read_errors(self.bands)
 
     def key(self, record):
-        configs = configuration_files([record.model, record.cluster], ROOT)
+        configs = [path for path in configuration_files([record.model, record.cluster], ROOT) if path != self.bands]
         words = [self.network, *record.settings, *record.arguments]
-        return key_of(words, [*(self.tools / tool for tool in TOOLS), NCCL, BANDS, *configs], ROOT)
+        return key_of(words, [*(self.tools / tool for tool in TOOLS), NCCL, *configs], ROOT)
 
     def recall(self, record):
         """Returns whether the cache has a prediction from the same files, and stores that prediction in the row."""
@@ -38,7 +43,8 @@ class Runs:
             record.predicted, record.cpu_seconds, record.gigabytes = (
                 found["seconds"], found["cpu_seconds"], found["gigabytes"])
             record.predicted_gib = found.get("memory_gib", {}).get(record.memory_of, 0.0)
-            record.band = found.get("band", {})
+            record.fits = found.get("fits")
+            record.band = bands.band_of(found.get("band"), record.predicted, self.errors)
         return found is not None
 
     def predict(self, record):
@@ -53,13 +59,17 @@ class Runs:
                 return
         summary = json.loads((run / "summary.json").read_text())
         record.predicted, record.band = summary["iteration_time_s"], summary["band"]
+        record.fits = (summary.get("memory") or {}).get("fits")
+        if bands.band_of(record.band, record.predicted, self.errors) != record.band:
+            record.failure = "report: its band is not that of tests/validation/bands.py"
+            return
         memory = manifest.peak_memory(run / "1-workload/manifest.pb")
         record.predicted_gib = memory.get(record.memory_of, 0.0)
         for artefact in run.glob("[24ct]*"):  # plans, timelines and traces of hundreds of runs would fill a disk
             artefact.unlink()
         self.kept.keep(f"{record.source}-{record.name}", self.key(record), {
-            "row": record.name_and_settings, "seconds": record.predicted, "memory_gib": memory, "band": record.band,
-            "cpu_seconds": round(record.cpu_seconds, 1), "gigabytes": round(record.gigabytes, 2)})
+            "row": record.name_and_settings, "seconds": record.predicted, "memory_gib": memory, "fits": record.fits,
+            "band": record.band, "cpu_seconds": round(record.cpu_seconds, 1), "gigabytes": round(record.gigabytes, 2)})
 
     def stages(self, record, run):
         settings = [word for setting in record.settings for word in ("--set", setting)]
@@ -105,3 +115,13 @@ class Runs:
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
             for record in pool.map(one, wanted):
                 done(record)
+
+    def predict_options(self, wanted, jobs, why_not=lambda record: "", done=lambda record: None):
+        """Predicts the rows once more with the other values of their unstated settings (unstated.py), in the same way. A row
+        without a prediction waits. Where a run is taken as tuned, the row gets the best of these predictions."""
+        rows = training.predicted(wanted)
+        for record in rows:
+            record.options = unstated.options(record)
+        self.predict_all([option.record for record in rows for option in record.options], jobs, why_not, done)
+        for record in rows:
+            unstated.choose(record)

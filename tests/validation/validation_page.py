@@ -8,6 +8,7 @@ import sys
 import textwrap
 
 import training_records as training
+import unstated
 from scatter import scatter
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
@@ -37,6 +38,14 @@ several such features counts in each line."""
 BANDS = """Every prediction has [a band](bands.md) that is to hold the measured time of 80 % of all runs. The half-width is how far
 its upper end lies above the prediction."""
 RIVALS = """The same rows as another simulator predicts them."""
+RANGES = """A setting that the source does not state can move the time. For the rules below, the other values that a run can have
+had are known. They are predicted as well, one at a time beside the row's other settings. A value with which the ranks do not fit
+their GPUs' memory, as Drydock predicts it, is left out. A row whose own values do not fit says so: there the rule or the predicted
+memory is wrong. Where another value is 5 % or more from the row's prediction, the row shows the range of all. Rules that are not
+listed have no such set. For `cluster` there is one, the wiring of the NICs, but it moves nothing over the analytical network: 0.0 %
+on the six rows where a host's NICs shared a leaf in place of rails."""
+TUNED = """In tier D, a run whose micro-batch or recomputation is not stated counts as tuned: the prediction is that of the fastest
+value that fits the memory. In tiers A to C, statements of the same source make the rule."""
 HARDWARE = ["V100", "A100", "L40S", "H100", "H100-SXM-96G-500W", "H800", "H20", "H200", "B200", "GB200", "B300", "GB300"]
 SIZES = [("1 to 8", 8), ("9 to 64", 64), ("65 to 512", 512), ("513 to 4096", 4096), ("above 4096", 1 << 40)]
 COLLECTIVES = """Predictions of `collective-perf` over the analytical network against published times of single calls, mostly of nccl-tests.
@@ -190,13 +199,18 @@ def memory_cells(record):
     return f"{record.memory_gib:.4g} GiB", f"{record.predicted_gib:.4g} GiB ({percent(record.memory_error)})"
 
 
+def not_stated(record):
+    return ", ".join(record.assumed) + (f"; tuned: {record.chosen}" if record.chosen else "")
+
+
 def row_rows(of):
     with_memory, with_place = (any(getattr(record, key) for record in of) for key in ("memory_gib", "where"))
-    more = [("memory", "predicted")] * with_memory + [("where",)] * with_place
+    with_range = any(unstated.range_text(record) for record in of)
+    more = [("range",)] * with_range + [("memory", "predicted")] * with_memory + [("where",)] * with_place
     yield "model", "tier", "settings", "published", "predicted", "error", "not stated", *(name for names in more for name in names)
     for record in of:
-        yield (record.model.stem, record.tier, settings(record), f"{record.seconds:.4g} s", *result(record),
-               ", ".join(record.assumed), *(memory_cells(record) if with_memory else ()),
+        yield (record.model.stem, record.tier, settings(record), f"{record.seconds:.4g} s", *result(record), not_stated(record),
+               *([unstated.range_text(record)] if with_range else []), *(memory_cells(record) if with_memory else ()),
                *([record.where] if with_place else []))
 
 
@@ -223,6 +237,7 @@ def figures_of(found, network, points, printed):
             "refused": str(sum(bool(record.failure) for record in everything)),
             "by_source": table_of(summary_rows([(training.head(source)["title"], of) for source, of in found.items()])),
             "by_group": table_of(group_rows(everything)), "bands": table_of(band_rows(everything)), "needs": table_of(need_rows(everything)),
+            "ranges": table_of(unstated.range_rows(everything)), **range_figures(everything),
             "rivals": table_of(rival_rows(found))}
     made |= {f"mean.{name.replace(',', '').replace(' ', '_')}": mean
              for name, _, mean, *_ in made["targets"]["rows"]}
@@ -231,6 +246,12 @@ def figures_of(found, network, points, printed):
     if printed:
         made |= kernel_figures(printed)
     return made | {f"rows.{source}": table_of(row_rows(of)) for source, of in found.items()}
+
+
+def range_figures(everything):
+    rows = [record for record in training.predicted(everything) if record.options]
+    return {"ranged": str(sum(map(unstated.has_range, rows))), "with_options": str(len(rows)),
+            "tuned": str(sum(bool(record.chosen) for record in rows))}
 
 
 def markdown(table):
@@ -267,6 +288,10 @@ def group_sections(made):
     said = "### By hardware, model and size\n\n" + wrapped(GROUPS) + "\n" + markdown(made["by_group"]) + "\n"
     if made.get("bands", {}).get("rows"):
         said += "### Stated against real errors\n\n" + wrapped(BANDS) + "\n" + markdown(made["bands"]) + "\n"
+    if made.get("ranges", {}).get("rows"):
+        said += ("### Ranges of unstated settings\n\n" + wrapped(RANGES) + "\n" + wrapped(TUNED) + "\n"
+                 + wrapped(f"{made['ranged']} of {made['with_options']} rows with such rules have a range.") + "\n"
+                 + markdown(made["ranges"]) + "\n")
     if made["rivals"]["rows"]:
         said += "### Beside other simulators\n\n" + wrapped(RIVALS) + "\n" + markdown(made["rivals"]) + "\n"
     if made["needs"]["rows"]:

@@ -36,11 +36,23 @@ uint64_t HashOf(const RankTimeline& rank) {
   return hash;
 }
 
+bool ShareTimes(const RankTimeline& a, const RankTimeline& b) {
+  return a.start.SharesWith(b.start) && a.ready.SharesWith(b.ready) && a.end.SharesWith(b.end);
+}
+
 // Writes ranks with equal times, such as replicas, once.
 void EncodeRanks(const std::vector<RankTimeline>& ranks, proto::Timeline* to) {
-  std::unordered_multimap<uint64_t, int> written;  // for lookup alone
+  std::unordered_multimap<uint64_t, int> written;                   // for lookup alone
+  std::unordered_map<const std::vector<Time>*, int> first_sharing;  // by starts; the same
   for (size_t r = 0; r < ranks.size(); ++r) {
     proto::Timeline::Rank* rank = to->add_ranks();
+    const auto [sharing, unseen] =
+        first_sharing.try_emplace(&ranks[r].start.get(), static_cast<int>(r));
+    if (!unseen && ShareTimes(ranks[r], ranks[static_cast<size_t>(sharing->second)])) {
+      const int32_t earlier = to->ranks(sharing->second).same_as();
+      rank->set_same_as(earlier != 0 ? earlier : sharing->second + 1);
+      continue;
+    }
     const uint64_t hash = HashOf(ranks[r]);
     int same = -1;
     const auto [first, last] = written.equal_range(hash);

@@ -7,22 +7,28 @@
 namespace drydock {
 namespace {
 
-// Adds dependencies to a program in place of the waits of its host.
+// Adds dependencies to a program in place of the waits of its host. What an op of a stream waits
+// for, the later ops of that stream wait for as well. So the next op of a stream gets only what the
+// host has waited for since the stream's last op: the number of dependencies grows with that of the
+// waits, not with its square.
 class HostWaitInserter {
  public:
-  explicit HostWaitInserter(size_t streams) : last_(streams, -1), taken_(streams, 0) {}
+  explicit HostWaitInserter(size_t streams) : last_(streams, -1), taken_(streams) {}
 
   Program Insert(const Program& from) {
     Program to;
     to.ops = from.ops;
     to.dependency_begin = {0};
+    in_gate_.assign(from.ops.size(), false);
     for (uint32_t i = 0; i < from.ops.size(); ++i) {
       const Op& op = from.ops[i];
       const auto own = from.dependencies(i);
       if (op.host_waits != HostWait::kNothing) Close(op, own);
       std::vector<uint32_t> waits(own.begin(), own.end());
-      if (taken_[op.stream] != number_) waits.insert(waits.end(), gate_.begin(), gate_.end());
-      taken_[op.stream] = number_;
+      Taken& taken = taken_[op.stream];
+      if (taken.sync != sync_) taken = {sync_, 0};
+      waits.insert(waits.end(), gate_.begin() + static_cast<ptrdiff_t>(taken.ops), gate_.end());
+      taken.ops = gate_.size();
       std::sort(waits.begin(), waits.end());
       waits.erase(std::unique(waits.begin(), waits.end()), waits.end());
       to.dependency.insert(to.dependency.end(), waits.begin(), waits.end());
@@ -33,27 +39,36 @@ class HostWaitInserter {
   }
 
  private:
-  // Returns the ops that end before the host continues. For kDeviceSync these are the last op of
-  // each stream. For kOpReady they are the op's dependencies and the earlier waits of the host.
+  // What the last op of a stream waits for: the first `ops` of the gate after a device sync.
+  struct Taken {
+    size_t sync = 0, ops = 0;
+  };
+
+  // Adds the ops that end before the host continues. For kDeviceSync these are the last op of each
+  // stream. For kOpReady they are the op's dependencies and the earlier waits of the host.
   void Close(const Op& op, std::span<const uint32_t> own) {
-    ++number_;
     if (op.host_waits == HostWait::kDeviceSync) {
+      ++sync_;
+      for (const uint32_t each : gate_) in_gate_[each] = false;
       gate_.clear();
-      for (const int64_t last : last_) {
-        if (last >= 0) gate_.push_back(static_cast<uint32_t>(last));
-      }
+      for (const int64_t last : last_) AddToGate(last);
       return;
     }
-    gate_.insert(gate_.end(), own.begin(), own.end());
-    if (last_[op.stream] >= 0) gate_.push_back(static_cast<uint32_t>(last_[op.stream]));
-    std::sort(gate_.begin(), gate_.end());
-    gate_.erase(std::unique(gate_.begin(), gate_.end()), gate_.end());
+    for (const uint32_t each : own) AddToGate(each);
+    AddToGate(last_[op.stream]);
+  }
+
+  void AddToGate(int64_t op) {
+    if (op < 0 || in_gate_[static_cast<size_t>(op)]) return;
+    in_gate_[static_cast<size_t>(op)] = true;
+    gate_.push_back(static_cast<uint32_t>(op));
   }
 
   std::vector<int64_t> last_;   // by stream: its previous op
-  std::vector<uint32_t> gate_;  // the ops of the host's latest wait
-  size_t number_ = 0;           // of the host's latest wait
-  std::vector<size_t> taken_;   // by stream: the host's wait that its last op has as dependencies
+  std::vector<uint32_t> gate_;  // the ops that the host has waited for since the last device sync
+  std::vector<bool> in_gate_;   // by op
+  size_t sync_ = 0;             // the number of device syncs
+  std::vector<Taken> taken_;    // by stream
 };
 
 }  // namespace
