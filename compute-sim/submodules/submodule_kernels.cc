@@ -219,11 +219,19 @@ void ListKernels(const submodule::Activation& s, List* list) {
   const DataType written = s.quantizes ? list->gemm_type : list->type;
   // With blocks of scales, a second copy for the gradient of the weight.
   const double result = OperandBytes(written) * (written == DataType::kMxfp8 ? 2 : 1);
+  // Each half is clamped, and both are joined again; backward, masked and joined.
+  const auto clamp = [&](double operands) {
+    if (!s.clamped) return;
+    list->Memory(K::kElementwise, s.rows, halves * s.n, operands * list->e);
+    list->Memory(K::kCopy, s.rows, halves * s.n);
+  };
   if (list->forward()) {
+    clamp(2);
     return list->Memory(s.gated ? K::kSwiglu : K::kGelu, s.rows, s.n, halves * list->e + result);
   }
   list->Memory(s.gated ? K::kSwigluBackward : K::kGeluBackward, s.rows, s.n,
                (1 + halves) * list->e + halves * result);
+  clamp(3);
   if (s.bias) list->Memory(K::kBiasGradient, s.rows, s.n);
 }
 

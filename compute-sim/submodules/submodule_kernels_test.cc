@@ -203,6 +203,18 @@ TEST(SubmoduleKernels, OperandsInFp8) {
             16 * 32 * 3);
 }
 
+// Clamps read and write both halves, and a copy joins them; backward, a mask reads the input too.
+TEST(SubmoduleKernels, AClampedActivationPassesItsInputTwiceMore) {
+  const auto bytes = [](const char* clamped, const std::string& pass) {
+    return BytesPerElement(
+        std::string("kind: activation, rows: 16, n: 64, gated: true, clamped: ") + clamped +
+            ", pass: " + pass,
+        16 * 64);
+  };
+  EXPECT_DOUBLE_EQ(bytes("true", "fwd") - bytes("false", "fwd"), 2 * (4 + 4));
+  EXPECT_DOUBLE_EQ(bytes("true", "bwd") - bytes("false", "bwd"), 2 * (6 + 4));
+}
+
 // An activation that quantizes writes one byte an element instead of two; MXFP8 in both directions.
 TEST(SubmoduleKernels, AnActivationWritesTheNextOperand) {
   const auto bytes = [](const std::string& type, const std::string& pass) {

@@ -137,6 +137,7 @@ struct Activation {
   // of the next, backward the output gradient of the one before.
   bool quantizes = false;
   bool fp8_input = false;  // backward has the input in fp8
+  bool clamped = false;    // other kernels clamp the input before
 
   static void Fields(auto& s, auto&& visit) {
     visit(Field::kExtent, "rows", s.rows);
@@ -145,6 +146,7 @@ struct Activation {
     visit(Field::kFlag, "bias", s.bias);
     visit(Field::kFlag, "quantizes", s.quantizes);
     visit(Field::kAccountFlag, "fp8_input", s.fp8_input);
+    visit(Field::kFlag, "clamped", s.clamped);
   }
 };
 

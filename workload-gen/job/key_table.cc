@@ -175,6 +175,10 @@ std::vector<Key> ModelKeys() {
           "activation of MLPs and experts")
           .Default("by `architecture`")
           .Megatron({Computed("--swiglu"), Computed("--quick-geglu"), Computed("--squared-relu")}),
+      Key("activation_clamp", kind::Number(MEMBER(model.mlp.clamp), 0, 1e6),
+          "the inputs of experts' activations are clamped to this value; 0: not")
+          .Needs("experts")
+          .Megatron({Copied("--activation-func-clamp-value")}),
       Key("norm", kind::Either(MEMBER(model.rms_norm), "layernorm", "rmsnorm"), "kind of all norms")
           .Default("by `architecture`")
           .Megatron({Computed("--normalization")}),

@@ -105,6 +105,7 @@ struct LayerParts {
 struct MlpShape {
   int64_t ffn = 0;
   Activation activation = Activation::kGelu;  // of experts too
+  double clamp = 0;                           // of the inputs of experts' activations; 0: none
 
   bool gated() const {
     return activation == Activation::kSwiglu || activation == Activation::kGeglu;

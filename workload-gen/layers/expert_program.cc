@@ -134,17 +134,23 @@ void ExpertWriter::ExpertsForward(const ExpertWork& work) {
 void ExpertWriter::AddBias(const ExpertBiasWork& bias) {
   for (int i = 0; i < bias.experts; ++i) {
     c_.builder->Compute(bias.weight.forward);
-    c_.builder->Compute(bias.add.forward);
+    c_.builder->Compute(bias.add);
   }
-  c_.builder->Compute(bias.join);
+  c_.builder->Compute(bias.join.forward);
+  if (bias.cast) c_.builder->Compute(bias.cast->forward);
 }
 
 // The gradients of the bias and of the probabilities, each an element-wise product and its sums.
 void ExpertWriter::BiasBackward(const ExpertBiasWork& bias) {
-  for (int i = 0; i < 2 * bias.experts; ++i) {
-    c_.builder->Compute(bias.weight.backward);
-    c_.builder->Compute(bias.add.backward);
+  if (bias.cast) c_.builder->Compute(bias.cast->backward);
+  for (int i = 0; i < bias.experts; ++i) {
+    if (bias.cast) c_.builder->Compute(bias.narrow);
+    for (int gradient = 0; gradient < 2; ++gradient) {
+      c_.builder->Compute(bias.weight.backward);
+      c_.builder->Compute(bias.sum);
+    }
   }
+  c_.builder->Compute(bias.join.backward);
 }
 
 void ExpertWriter::Combine(const ExpertWork& work) {

@@ -87,6 +87,27 @@ TEST(ExpertProgram, TheSecondBiasOfExpertsIsAddedForEachExpert) {
   EXPECT_EQ(std::count(forward.begin(), forward.end(), "moe.bias-join"), 1);
   const std::vector<std::string> backward = SubmodulesOfLayer(w, 0, 1, Phase::kBackward);
   EXPECT_EQ(std::count(backward.begin(), backward.end(), "moe.bias-sum"), 4);
+  EXPECT_EQ(std::count(backward.begin(), backward.end(), "moe.bias-join"), 1);
+}
+
+// HybridEP hands on probabilities in fp32: what they touch has four bytes an element, and casts
+// stand around the whole.
+TEST(ExpertProgram, ProbabilitiesInFp32WidenTheBiasOfExperts) {
+  const Workload w = Mixture({"model.bias=true", "training.moe_dispatcher=hybridep"});
+  const std::vector<std::string> forward = SubmodulesOfLayer(w, 0, 1, Phase::kForward);
+  EXPECT_EQ(std::count(forward.begin(), forward.end(), "moe.bias-cast"), 1);
+  const std::vector<std::string> backward = SubmodulesOfLayer(w, 0, 1, Phase::kBackward);
+  EXPECT_EQ(std::count(backward.begin(), backward.end(), "moe.bias-cast"), 1);
+  EXPECT_EQ(std::count(backward.begin(), backward.end(), "moe.bias-narrow"), 2);
+  for (const Submodule& s : w.submodules) {
+    if (s.name == "moe.bias-sum") EXPECT_EQ(s.type, DataType::kFp32);
+  }
+}
+
+TEST(ExpertProgram, ClampedActivationsSaySo) {
+  for (const Submodule& s : Mixture({"model.activation_clamp=7"}).submodules) {
+    if (s.name == "moe.activation") EXPECT_TRUE(s.As<submodule::Activation>()->clamped);
+  }
 }
 
 TEST(ExpertProgram, GroupedGemmHasOneRowPerReceivedCopy) {

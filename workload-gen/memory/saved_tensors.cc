@@ -41,7 +41,9 @@ class SavingRules {
     const Bytes input = s.fp8_input   ? Bytes(s.rows * s.n)
                         : s.quantizes ? Bytes(2 * s.rows * s.n)
                                       : Grid(s);
-    return {.inputs = input * (s.gated ? 2 : 1), .internal = {}, .outputs = Grid(s)};
+    // A clamp keeps its own input, too.
+    const int copies = (s.gated ? 2 : 1) * (s.clamped ? 2 : 1);
+    return {.inputs = input * copies, .internal = {}, .outputs = Grid(s)};
   }
   SavedTensors operator()(const submodule::BiasDropoutAdd& s) const {
     return {.inputs = {}, .internal = Bytes(s.dropout ? s.rows * s.n : 0), .outputs = Grid(s)};

@@ -76,7 +76,9 @@ class ExpertMaker {
   // Unlike in a dense MLP, the GEMM adds the bias of fc1.
   ForwardBackwardWork Activation(int64_t rows, int64_t width) {
     return maker_.ForwardBackward(
-        "moe.activation", submodule::Activation{.rows = rows, .n = width, .gated = m_.mlp.gated()});
+        "moe.activation",
+        submodule::Activation{
+            .rows = rows, .n = width, .gated = m_.mlp.gated(), .clamped = m_.mlp.clamp > 0});
   }
 
   void MakeLinearLayers() {
@@ -122,20 +124,35 @@ class ExpertMaker {
                     maker_.Linear("moe.latent-up", tokens, m_.hidden, width_, false)};
   }
 
+  // TEGroupedMLP._apply_bias: operators of PyTorch, for each expert. DeepEP and HybridEP hand on
+  // probabilities in fp32, so what they touch is fp32: the product, the sums, and the join that a
+  // cast to 16 bits follows.
   void MakeBias() {
     const int64_t rows = work_.routing.received;
     const int64_t each = (rows + local_experts_ - 1) / local_experts_;
+    const bool wide = training_.moe.without_nccl();
+    // A kernel of `operands` operands of 16 bits; an operand in fp32 counts as two.
+    const auto add = [&](const std::string& name, int64_t of, int64_t operands, Pass pass) {
+      return maker_.Add(name, submodule::Add{.rows = of, .n = width_, .summands = operands - 1},
+                        pass);
+    };
     ExpertBiasWork bias;
     bias.experts = static_cast<int>(local_experts_);
-    bias.weight = maker_.ForwardBackward("moe.bias-weight",
-                                         submodule::Add{.rows = each, .n = width_, .summands = 1});
-    bias.add.forward =
-        maker_.Add("moe.bias-add", submodule::Add{.rows = each, .n = width_}, Pass::kForward);
-    bias.add.backward = maker_.Add(
-        "moe.bias-sum", submodule::BiasDropoutAdd{.rows = each, .n = width_, .bias = true},
-        Pass::kBackward);
-    bias.join = maker_.Add(
-        "moe.bias-join", submodule::Add{.rows = rows, .n = width_, .summands = 1}, Pass::kForward);
+    bias.weight = {add("moe.bias-weight", each, 2, Pass::kForward),
+                   add("moe.bias-weight", each, wide ? 4 : 2, Pass::kBackward)};
+    bias.add = add("moe.bias-add", each, wide ? 5 : 3, Pass::kForward);
+    bias.sum =
+        maker_.Add({.name = "moe.bias-sum",
+                    .pass = Pass::kBackward,
+                    .type = wide ? DataType::kFp32 : training_.precision.type,
+                    .work = submodule::BiasDropoutAdd{.rows = each, .n = width_, .bias = true}});
+    bias.join = {add("moe.bias-join", rows, wide ? 4 : 2, Pass::kForward),
+                 add("moe.bias-join", rows, 2, Pass::kBackward)};
+    if (wide) {
+      bias.cast = {add("moe.bias-cast", rows, 3, Pass::kForward),
+                   add("moe.bias-cast", rows, 3, Pass::kBackward)};
+      bias.narrow = add("moe.bias-narrow", each, 3, Pass::kBackward);
+    }
     work_.bias = bias;
   }
 

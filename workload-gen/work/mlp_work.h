@@ -31,10 +31,14 @@ struct LatentExpertWork {
 // The bias of the experts' second linear layer, which PyTorch's operators weight and add for each
 // local expert (_apply_bias of TEGroupedMLP).
 struct ExpertBiasWork {
-  int experts = 0;             // each of which runs the next two
+  int experts = 0;             // each of which runs the next three, and `narrow`
   ForwardBackwardWork weight;  // the bias times the probability of each token
-  ForwardBackwardWork add;     // backward: the column sums of the gradient
-  uint32_t join = 0;           // the outputs of all experts
+  uint32_t add = 0;            // forward
+  uint32_t sum = 0;            // backward: sums of the gradient over rows or columns
+  ForwardBackwardWork join;    // the outputs of all experts; backward, their gradients
+  // With probabilities in fp32: casts of the whole, and of an expert's gradient to 16 bits.
+  std::optional<ForwardBackwardWork> cast;
+  uint32_t narrow = 0;
 };
 
 struct ExpertWork {

@@ -194,6 +194,7 @@ std::vector<HfFamily> MakeFamilies() {
        {.width = 128, .full_every = 2},
        LlamaLike({{"bias", "true"},
                   {"attention_sinks", "true"},
+                  {"activation_clamp", "7"},
                   {"head_dim", "64"},
                   {"kv_heads", "8"},
                   {"experts", "128"},

@@ -47,7 +47,7 @@ constexpr Names kPlain[] = {
     {'1', Effect::kIgnored,
      "--rotary-base --rotary-percent --rotary-seq-len-interpolation-factor --rope-scaling-factor "
      "--rope-type --norm-epsilon --mtp-loss-scaling-factor --rotary-scaling-factor --mscale "
-     "--mscale-all-dim --activation-func-clamp-value --glu-linear-offset "
+     "--mscale-all-dim --glu-linear-offset "
      "--onnx-safe --straggler-ctrlr-port --straggler-minmax-count --one-logger-project "
      "--one-logger-run-name --app-tag-run-name --app-tag-run-version --config-logger-dir "
      "--timing-log-level --timing-log-option --tensorboard-log-interval --tensorboard-queue-size "
