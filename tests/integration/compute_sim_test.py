@@ -132,7 +132,8 @@ class ComputeSim(unittest.TestCase):
                                                   "my.yaml", "--evaluations", "200")
         self.assertEqual((status, stderr), (0, ""))
         self.assertRegex(residuals, r"gemm bf16, fitted half +\d+ rows  mean +\d+\.\d %  p95 ")
-        self.assertIn("no rows for gemm fp8, gemm fp8-block, flash-2, flash-3, cudnn-9 forward, cudnn-9 backward, trtllm, memory\n",
+        self.assertIn("no rows for gemm fp8, gemm fp8-block, flash-2, flash-3, cudnn-9 forward, cudnn-9 backward, "
+                      "cudnn-9-fp8 forward, cudnn-9-fp8 backward, trtllm, memory\n",
                       residuals)
         status, explained, stderr = self.run_tool("explain", "--gpu", "./my.yaml", "--no-shipped-profiles", "-q",
                                                   "--submodule", "kind: linear, pass: fwd, rows: 4096, n: 4096, k: 2048")
