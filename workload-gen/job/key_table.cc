@@ -175,10 +175,6 @@ std::vector<Key> ModelKeys() {
           "activation of MLPs and experts")
           .Default("by `architecture`")
           .Megatron({Computed("--swiglu"), Computed("--quick-geglu"), Computed("--squared-relu")}),
-      Key("activation_clamp", kind::Number(MEMBER(model.mlp.clamp), 0, 1e6),
-          "the inputs of experts' activations are clamped to this value; 0: not")
-          .Needs("experts")
-          .Megatron({Copied("--activation-func-clamp-value")}),
       Key("norm", kind::Either(MEMBER(model.rms_norm), "layernorm", "rmsnorm"), "kind of all norms")
           .Default("by `architecture`")
           .Megatron({Computed("--normalization")}),
@@ -225,6 +221,10 @@ std::vector<Key> ModelKeys() {
           "least `first_dense_layers` and divisible by `moe_every`; other layers are dense. With "
           "`layer_pattern`, the layers `E` have experts")
           .Megatron({Computed("--num-experts")}),
+      Key("activation_clamp", kind::Number(MEMBER(model.mlp.clamp), 0, 1e6),
+          "the inputs of experts' activations are clamped to this value; 0: not")
+          .Needs("experts")
+          .Megatron({Copied("--activation-func-clamp-value")}),
       Key("experts_per_token", kind::Count(MEMBER(model.moe.per_token), 1, 1 << 16),
           "experts that each token is sent to")
           .Needs("experts")
