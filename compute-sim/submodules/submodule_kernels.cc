@@ -214,31 +214,47 @@ void ListKernels(const submodule::BiasDropoutAdd& s, List* list) {
   if (s.bias) list->Memory(K::kBiasGradient, s.rows, s.n);
 }
 
+// PyTorch's clamp_backward compares the input with each bound, which writes a byte of mask, joins
+// two masks, and picks gradients by the mask. The gate, the first half, has an upper bound only.
+// Last, the gradients of both halves are joined.
+void ClampBackward(const submodule::Activation& s, List* list) {
+  constexpr double kMask = 1;
+  const auto half = [&](int bounds) {
+    for (int i = 0; i < bounds; ++i) list->Memory(K::kElementwise, s.rows, s.n, list->e + kMask);
+    if (bounds == 2) list->Memory(K::kElementwise, s.rows, s.n, 3 * kMask);
+    list->Memory(K::kElementwise, s.rows, s.n, 2 * list->e + kMask);
+  };
+  if (s.gated) half(1);
+  half(2);
+  if (s.gated) list->Memory(K::kCopy, s.rows, 2 * s.n);
+}
+
 void ListKernels(const submodule::Activation& s, List* list) {
   const int halves = s.gated ? 2 : 1;
   const DataType written = s.quantizes ? list->gemm_type : list->type;
   // With blocks of scales, a second copy for the gradient of the weight.
   const double result = OperandBytes(written) * (written == DataType::kMxfp8 ? 2 : 1);
-  // Each half is clamped, and both are joined again; backward, masked and joined.
-  const auto clamp = [&](double operands) {
-    if (!s.clamped) return;
-    list->Memory(K::kElementwise, s.rows, halves * s.n, operands * list->e);
-    list->Memory(K::kCopy, s.rows, halves * s.n);
-  };
   if (list->forward()) {
-    clamp(2);
     return list->Memory(s.gated ? K::kSwiglu : K::kGelu, s.rows, s.n, halves * list->e + result);
   }
   list->Memory(s.gated ? K::kSwigluBackward : K::kGeluBackward, s.rows, s.n,
                (1 + halves) * list->e + halves * result);
-  clamp(3);
+  if (s.clamped) ClampBackward(s, list);
   if (s.bias) list->Memory(K::kBiasGradient, s.rows, s.n);
 }
 
-// Unfused: x cos, the rotated halves, times sin, the sum.
+// Unfused (_apply_rotary_pos_emb_bshd of Megatron-Core's rope_utils.py): x cos, the negative of
+// half of x, both halves in exchanged order, times sin, the sum, and a copy that joins what does
+// not rotate. Backward: both products, the exchange and the negative again, the sum of both
+// gradients; what does not rotate fills a gradient of its own, which is added.
 void ListKernels(const submodule::Rotary& s, List* list) {
   if (s.fused) return list->Memory(K::kRotary, s.rows, s.n);
-  for (int i = 0; i < 3; ++i) list->Memory(K::kElementwise, s.rows, s.n);
+  for (int i = 0; i < 2; ++i) list->Memory(K::kElementwise, s.rows, s.n);
+  list->Memory(K::kElementwise, s.rows, s.n, list->e);
+  list->Memory(K::kCopy, s.rows, s.n);
+  list->Memory(K::kAdd, s.rows, s.n);
+  if (list->forward()) return list->Memory(K::kCopy, s.rows, s.n);
+  list->Memory(K::kFill, s.rows, s.n);
   list->Memory(K::kAdd, s.rows, s.n);
 }
 

@@ -203,16 +203,30 @@ TEST(SubmoduleKernels, OperandsInFp8) {
             16 * 32 * 3);
 }
 
-// Clamps read and write both halves, and a copy joins them; backward, a mask reads the input too.
-TEST(SubmoduleKernels, AClampedActivationPassesItsInputTwiceMore) {
-  const auto bytes = [](const char* clamped, const std::string& pass) {
-    return BytesPerElement(
-        std::string("kind: activation, rows: 16, n: 64, gated: true, clamped: ") + clamped +
-            ", pass: " + pass,
-        16 * 64);
+// Backward of a clamp, of the gate: a comparison (2 + 1 B an element) and a choice (1 + 2 + 2); of
+// the other half, with two bounds: one comparison more and the product of both masks (1 + 1 + 1). A
+// copy of both halves follows (2 + 2 each). Forward, other submodules clamp.
+TEST(SubmoduleKernels, GradientsOfAClampedActivationAreMasked) {
+  const auto bytes = [](const char* gated, const char* clamped, const std::string& pass) {
+    return BytesPerElement(std::string("kind: activation, rows: 16, n: 64, gated: ") + gated +
+                               ", clamped: " + clamped + ", pass: " + pass,
+                           16 * 64);
   };
-  EXPECT_DOUBLE_EQ(bytes("true", "fwd") - bytes("false", "fwd"), 2 * (4 + 4));
-  EXPECT_DOUBLE_EQ(bytes("true", "bwd") - bytes("false", "bwd"), 2 * (6 + 4));
+  EXPECT_DOUBLE_EQ(bytes("true", "true", "fwd"), bytes("true", "false", "fwd"));
+  EXPECT_DOUBLE_EQ(bytes("true", "true", "bwd") - bytes("true", "false", "bwd"),
+                   (3 + 5) + (3 + 3 + 3 + 5) + 2 * 4);
+  EXPECT_DOUBLE_EQ(bytes("false", "true", "bwd") - bytes("false", "false", "bwd"), 3 + 3 + 3 + 5);
+}
+
+// Without its kernel, PyTorch's operators rotate.
+TEST(SubmoduleKernels, RotaryWithoutItsKernel) {
+  const auto bytes = [](const char* fused, const std::string& pass) {
+    return BytesPerElement(
+        std::string("kind: rotary, rows: 16, n: 64, fused: ") + fused + ", pass: " + pass, 16 * 64);
+  };
+  EXPECT_DOUBLE_EQ(bytes("true", "fwd"), 4);
+  EXPECT_DOUBLE_EQ(bytes("false", "fwd"), 2 * 4 + 2 + 4 + 6 + 4);
+  EXPECT_DOUBLE_EQ(bytes("false", "bwd"), 2 * 4 + 2 + 4 + 6 + 2 + 6);
 }
 
 // An activation that quantizes writes one byte an element instead of two; MXFP8 in both directions.

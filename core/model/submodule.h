@@ -137,7 +137,7 @@ struct Activation {
   // of the next, backward the output gradient of the one before.
   bool quantizes = false;
   bool fp8_input = false;  // backward has the input in fp8
-  bool clamped = false;    // other kernels clamp the input before
+  bool clamped = false;    // backward, other kernels follow: the input is clamped before
 
   static void Fields(auto& s, auto&& visit) {
     visit(Field::kExtent, "rows", s.rows);

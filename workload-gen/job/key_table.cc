@@ -159,8 +159,8 @@ std::vector<Key> ModelKeys() {
           .Required()
           .Megatron({Copied("--seq-length"), Copied("--encoder-seq-length")}),
       Key("positions",
-          kind::Choice(MEMBER(model.embedding.positions), {"rotary", "learned", "none"}),
-          "how tokens get their positions")
+          kind::Choice(MEMBER(model.embedding.positions), {"rotary", "yarn", "learned", "none"}),
+          "how tokens get their positions. `yarn`: rotary, and YaRN scales queries and keys")
           .Default("by `architecture`")
           .Megatron({Computed("--position-embedding-type"),
                      Computed("--use-rotary-position-embeddings"),
@@ -461,6 +461,10 @@ std::vector<Key> TrainingKeys() {
           kind::Flag(MEMBER(training.kernels.gradient_accumulation_fusion)),
           "GEMMs of weight gradients add into the main gradient; otherwise a kernel adds")
           .Megatron({Sets("--no-gradient-accumulation-fusion", "false")}),
+      Key("rope_fusion", kind::Flag(MEMBER(training.kernels.rope_fusion)),
+          "with `kernels: fused`, one kernel rotates queries and one keys; otherwise PyTorch's "
+          "operators do, as always with `positions: yarn`")
+          .Megatron({Sets("--no-rope-fusion", "false")}),
       Key("fused_ops", kind::Flag(MEMBER(training.kernels.fused_ops)),
           "Transformer Engine's operation fuser runs dense MLPs: in fp8, the activation writes the "
           "operands of the products beside it, or finds their largest values")

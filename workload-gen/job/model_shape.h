@@ -13,7 +13,8 @@ namespace drydock {
 inline constexpr int kMaxLayers = 10000;
 inline constexpr int64_t kMaxDimension = 1 << 24;
 
-enum class Positions : uint8_t { kRotary, kLearned, kNone };
+// kYarn: rotary, and YaRN scales queries and keys by a factor.
+enum class Positions : uint8_t { kRotary, kYarn, kLearned, kNone };
 enum class Activation : uint8_t { kGelu, kSwiglu, kGeglu, kSquaredRelu, kRelu };
 
 // Multi-head latent attention (DeepSeek-V2, section 2.1). Keys and values pass through a narrow
@@ -134,6 +135,7 @@ struct EmbeddingShape {
   int64_t patch_features = 0;  // images: values per patch, instead of a vocabulary at the input
 
   bool learned_positions() const { return positions == Positions::kLearned; }
+  bool rotates() const { return positions == Positions::kRotary || positions == Positions::kYarn; }
 };
 
 // The linear layers that have adapters.

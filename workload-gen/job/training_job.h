@@ -118,6 +118,7 @@ struct KernelRules {
   bool fused = true;
   AttentionKernels attention = AttentionKernels::kAuto;
   bool gradient_accumulation_fusion = true;
+  bool rope_fusion = true;            // one kernel rotates, if `fused`
   bool fp8_activation_input = false;  // what the activation of a dense MLP keeps for backward
   bool fused_ops = false;             // Transformer Engine's operation fuser runs dense MLPs
   CrossEntropyFusion cross_entropy_fusion = CrossEntropyFusion::kNone;

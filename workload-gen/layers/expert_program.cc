@@ -125,10 +125,25 @@ void ExpertWriter::Dispatch(const ExpertWork& work) {
 void ExpertWriter::ExpertsForward(const ExpertWork& work) {
   for (int i = 0; i < work.repeat; ++i) {
     c_.builder->Compute(work.fc1.forward);
-    c_.builder->Compute(work.activation.forward);
+    ActivationForward(work);
     c_.builder->Compute(work.fc2.forward);
   }
   if (work.bias) AddBias(*work.bias);
+}
+
+// Megatron-Core's quick GeGLU makes a tensor of its offset on the GPU
+// (weighted_bias_quick_geglu_impl): a copy from memory that is not pinned, for which PyTorch
+// synchronizes the stream. A CUDA graph cannot hold that.
+void ExpertWriter::ActivationForward(const ExpertWork& work) {
+  for (const uint32_t pass : work.clamp) c_.builder->Compute(pass);
+  const TrainingRules& training = c_.job.training;
+  const GraphRules& graphs = training.host.cuda_graphs;
+  const bool captured = graphs.Holds(LayerRegion::kExperts) || graphs.scope == GraphScope::kFull ||
+                        graphs.scope == GraphScope::kIteration;
+  if (c_.job.model.mlp.activation == Activation::kGeglu && training.kernels.fused && !captured) {
+    c_.builder->HostReads();
+  }
+  c_.builder->Compute(work.activation.forward);
 }
 
 void ExpertWriter::AddBias(const ExpertBiasWork& bias) {
@@ -249,7 +264,7 @@ void ExpertWriter::ExpertsBackward(const ExpertWork& work, int layer) {
   for (int i = 0; i < work.repeat; ++i) {
     if (again) {
       b.SetPhase(Phase::kRecompute);
-      b.Compute(work.activation.forward);
+      ActivationForward(work);
       b.SetPhase(Phase::kBackward);
     }
     tensor_.WholeBackward(work.fc2);

@@ -49,6 +49,7 @@ class ExpertWriter {
   void CombineBackward(const ExpertWork& work, int layer);
   void DispatchBackward(const ExpertWork& work, int layer);
   void ExpertsForward(const ExpertWork& work);
+  void ActivationForward(const ExpertWork& work);
   void AddBias(const ExpertBiasWork& bias);
   void BiasBackward(const ExpertBiasWork& bias);
   void ExpertsBackward(const ExpertWork& work, int layer);

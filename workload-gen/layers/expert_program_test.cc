@@ -104,10 +104,17 @@ TEST(ExpertProgram, ProbabilitiesInFp32WidenTheBiasOfExperts) {
   }
 }
 
-TEST(ExpertProgram, ClampedActivationsSaySo) {
-  for (const Submodule& s : Mixture({"model.activation_clamp=7"}).submodules) {
+TEST(ExpertProgram, ClampsRunBeforeTheActivation) {
+  const Workload w = Mixture({"model.activation=geglu", "model.activation_clamp=7"});
+  for (const Submodule& s : w.submodules) {
     if (s.name == "moe.activation") EXPECT_TRUE(s.As<submodule::Activation>()->clamped);
+    if (s.name == "moe.clamp") EXPECT_EQ(s.As<submodule::Add>()->n, 2 * 96);
   }
+  const std::vector<std::string> forward = SubmodulesOfLayer(w, 0, 1, Phase::kForward);
+  const auto fc1 = std::find(forward.begin(), forward.end(), "moe.fc1");
+  ASSERT_GT(forward.end() - fc1, 4);
+  EXPECT_THAT(std::vector<std::string>(fc1, fc1 + 5),
+              ElementsAre("moe.fc1", "moe.clamp", "moe.clamp-join", "moe.activation", "moe.fc2"));
 }
 
 TEST(ExpertProgram, GroupedGemmHasOneRowPerReceivedCopy) {
@@ -162,6 +169,19 @@ bool HostReads(const Workload& w) {
   return std::any_of(w.programs[0].ops.begin(), w.programs[0].ops.end(), [](const Op& op) {
     return op.layer == 1 && op.phase == Phase::kForward && op.host_waits == HostWait::kOpReady;
   });
+}
+
+// A quick GeGLU makes a tensor of a number on the GPU, and PyTorch synchronizes for that. With the
+// whole capacity, nothing else waits.
+TEST(ExpertProgram, TheHostWaitsBeforeAQuickGeglu) {
+  const auto waits = [](const std::string& activation, const std::string& more) {
+    return HostReads(Mixture({"training.moe_capacity_factor=1", "training.moe_pad_to_capacity=true",
+                              "model.activation=" + activation, more}));
+  };
+  EXPECT_FALSE(waits("swiglu", "training.kernels=fused"));
+  EXPECT_TRUE(waits("geglu", "training.kernels=fused"));
+  EXPECT_FALSE(waits("geglu", "training.kernels=unfused"));
+  EXPECT_FALSE(waits("geglu", "training.cuda_graphs=layers"));
 }
 
 // All ranks learn which experts each token picked. The host waits for the number of tokens unless

@@ -316,7 +316,7 @@ class ModelMaker {
     modules->push_back(Column("attention.wk", kv, m_.hidden, m_.attention.qkv_bias, 0));
     modules->push_back(Column("attention.wv", kv, m_.hidden, m_.attention.qkv_bias, 0,
                               /*elementwise_gradient=*/false));
-    if (m_.embedding.positions == Positions::kRotary) modules->push_back(Rotary(query + kv));
+    if (m_.embedding.rotates()) modules->push_back(Rotary(query + kv));
     modules->push_back(Attention(core));
     modules->push_back(Row("attention.wo", m_.hidden, query, false));
     modules->push_back(Residual("attention.residual"));

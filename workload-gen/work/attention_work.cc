@@ -73,16 +73,21 @@ class AttentionMaker {
       work_.k_norm =
           maker_.Norm("attention.k-norm", maker_.rows() * KeyHeads(), m_.attention.head_dim);
     }
-    if (m_.embedding.positions == Positions::kRotary) {
+    if (m_.embedding.rotates()) {
       MakeRotary(m_.attention.query_width() / tensor_ + KeyHeads() * m_.attention.head_dim);
     }
   }
 
+  // Transformer Engine's kernel does not scale, so Megatron-Core leaves it out with a factor of
+  // YaRN (apply_rotary_pos_emb of rope_utils.py). Latent attention has kernels that do.
   void MakeRotary(int64_t width) {
+    const KernelRules& kernels = maker_.job().training.kernels;
+    const bool scaled = m_.embedding.positions == Positions::kYarn && !m_.attention.is_latent();
     work_.rotary = maker_.ForwardBackward(
         "attention.rotary",
-        submodule::Rotary{
-            .rows = maker_.rows(), .n = width, .fused = maker_.job().training.kernels.fused});
+        submodule::Rotary{.rows = maker_.rows(),
+                          .n = width,
+                          .fused = kernels.fused && kernels.rope_fusion && !scaled});
   }
 
   void MakeLatent() {

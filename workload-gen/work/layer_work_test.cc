@@ -64,6 +64,20 @@ TEST_F(LayerWorkTest, LinearLayersOfALlamaWithGroupedQueries) {
   EXPECT_FALSE(layer.residual_backward);
 }
 
+// Transformer Engine's kernel does not scale as YaRN does.
+TEST_F(LayerWorkTest, RotaryKernels) {
+  const auto fused = [&](const std::string& override) {
+    const LayerWork layer = Make({"model.architecture=llama", "model.ffn=192", "model.dropout=0",
+                                  "training.kernels=fused", override})
+                                .kinds[0];
+    return WorkAt<submodule::Rotary>(layer.attention->rotary->forward).fused;
+  };
+  EXPECT_TRUE(fused("model.positions=rotary"));
+  EXPECT_FALSE(fused("model.positions=yarn"));
+  EXPECT_FALSE(fused("training.rope_fusion=false"));
+  EXPECT_FALSE(fused("training.kernels=unfused"));
+}
+
 TEST_F(LayerWorkTest, SequenceParallelismSplitsRowsOutsideTheLinearLayers) {
   const RankWork work = Make({"parallel.sequence_parallel=true"});
   EXPECT_EQ(WorkAt<submodule::Norm>(work.kinds[0].attention->norm.forward).rows, 32);

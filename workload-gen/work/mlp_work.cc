@@ -81,11 +81,20 @@ class ExpertMaker {
             .rows = rows, .n = width, .gated = m_.mlp.gated(), .clamped = m_.mlp.clamp > 0});
   }
 
+  // weighted_bias_quick_geglu_impl of Megatron-Core: each half is clamped, and a copy joins both.
+  void MakeClamp(int64_t rows, int64_t width) {
+    if (m_.mlp.clamp == 0) return;
+    const submodule::Add pass{.rows = rows, .n = (m_.mlp.gated() ? 2 : 1) * width, .summands = 1};
+    work_.clamp.push_back(maker_.Add("moe.clamp", pass, Pass::kForward));
+    if (m_.mlp.gated()) work_.clamp.push_back(maker_.Add("moe.clamp-join", pass, Pass::kForward));
+  }
+
   void MakeLinearLayers() {
     const int64_t tensor = layout_.expert_tensor, width = m_.moe.ffn / tensor;
     const int64_t fc1_width = (m_.mlp.gated() ? 2 : 1) * width, rows = work_.routing.received;
     if (training_.moe.grouped_gemm) {
       work_.fc1 = maker_.GroupedLinear("moe.fc1", rows, fc1_width, width_, local_experts_);
+      MakeClamp(rows, width);
       work_.activation = Activation(rows, width);
       work_.fc2 = maker_.GroupedLinear("moe.fc2", rows, width_, width, local_experts_);
       return;
@@ -93,6 +102,7 @@ class ExpertMaker {
     const int64_t each = (rows + local_experts_ - 1) / local_experts_;
     work_.repeat = static_cast<int>(local_experts_);
     work_.fc1 = maker_.Linear("moe.fc1", each, fc1_width, width_, false);
+    MakeClamp(each, width);
     work_.activation = Activation(each, width);
     work_.fc2 = maker_.Linear("moe.fc2", each, width_, width, false);
   }

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "workload-gen/work/submodule_maker.h"
 #include "workload-gen/work/token_routing.h"
@@ -46,6 +47,7 @@ struct ExpertWork {
   // `sort` orders the copies that arrive at a rank by expert; `unsort` reverses that order.
   std::optional<ForwardBackwardWork> sort, unsort;
   LinearWork fc1, fc2;
+  std::vector<uint32_t> clamp;  // before the activation; backward is part of it
   ForwardBackwardWork activation;
   int repeat = 1;  // without grouped GEMMs: the number of local experts, which run one by one
   std::optional<SharedExpertWork> shared;

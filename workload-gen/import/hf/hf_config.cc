@@ -123,7 +123,7 @@ class ConfigReader {
       const YamlNode* found = Field(name);
       if (value == nullptr) value = found;
     }
-    if (value == nullptr) return;
+    if (value == nullptr || family_.own_activation) return;
     for (const HfActivation& activation : HfActivations()) {
       if (value->scalar != activation.name) continue;
       const char* meaning = family_.gated ? activation.gated : activation.plain;

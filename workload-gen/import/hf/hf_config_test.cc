@@ -195,6 +195,8 @@ TEST(HfConfig, GptOss) {
       "experts_per_token": 4, "sliding_window": 128, "swiglu_limit": 7.0)"));
   EXPECT_EQ(ParameterCount(m), 20914757184);
   EXPECT_TRUE(m.attention.sinks && m.PartsOf(0).window);
+  EXPECT_EQ(m.embedding.positions, Positions::kYarn);
+  EXPECT_EQ(m.mlp.activation, Activation::kGeglu);
   EXPECT_FALSE(m.PartsOf(1).window);
 }
 

@@ -194,13 +194,16 @@ std::vector<HfFamily> MakeFamilies() {
        {.width = 128, .full_every = 2},
        LlamaLike({{"bias", "true"},
                   {"attention_sinks", "true"},
+                  {"positions", "yarn"},
+                  {"activation", "geglu"},
                   {"activation_clamp", "7"},
                   {"head_dim", "64"},
                   {"kv_heads", "8"},
                   {"experts", "128"},
                   {"experts_per_token", "4"}}),
        Join({Decoder(), Window(), {"num_local_experts", "num_experts_per_tok", "attention_bias"}}),
-       {}});
+       {},
+       /*own_activation=*/true});
   list.push_back({"bert",
                   false,
                   {},

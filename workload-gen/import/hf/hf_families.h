@@ -31,6 +31,7 @@ struct HfFamily {
   std::set<std::string> fields;   // that are read
   std::set<std::string> refused;  // that would change the shape; LooksLikeASize finds others
 
+  bool own_activation = false;  // that of the presets, whatever the file names
   bool Reads(const std::string& field) const { return fields.contains(field); }
   bool Refuses(const std::string& field) const { return refused.contains(field); }
 };

@@ -39,6 +39,7 @@ class ComputedModel {
                 {{"learned_absolute", "learned"},
                  {"rope", "rotary"},
                  {"mrope", "rotary"},
+                 {"yarn", "yarn"},
                  {"none", "none"}});
     }
     const std::string type = r_.Text("--position-embedding-type", "learned_absolute");

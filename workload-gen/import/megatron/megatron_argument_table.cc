@@ -145,7 +145,6 @@ constexpr Explained kUnmodeled[] = {
     {"--no-bias-gelu-fusion", '0', "activation kernels"},
     {"--no-bias-swiglu-fusion", '0', "activation kernels"},
     {"--no-bias-dropout-fusion", '0', "residual kernels"},
-    {"--no-rope-fusion", '0', "rotary kernels"},
     {"--use-fused-weighted-squared-relu", '0', "activation kernels"},
     {"--calculate-per-token-loss", '0', "token counts that are reduced"},
     {"--tp-comm-overlap-rs-dgrad", '0', "which reductions overlap"},

@@ -65,7 +65,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"--bf16 --position-embedding-type relative",
                 "'relative' is not a value of --position-embedding-type; valid values are "
                 "learned_absolute, "
-                "rope, mrope, none"},
+                "rope, mrope, yarn, none"},
         Mistake{"--bf16 --swiglu --squared-relu", "excludes --swiglu"},
         Mistake{"--bf16 --num-experts 8 --moe-layer-freq [0,1]*24",
                 "'[0,1]*24': expected dense layers at the start, then experts in every n-th layer"},
@@ -114,15 +114,16 @@ TEST(MegatronJobMistakes, EncodersHaveNoCausalMask) {
 
 TEST(MegatronJobMistakes, ListsArgumentsWithoutAKey) {
   ImportNotes notes;
-  ASSERT_TRUE(Parse(kGpt + std::string("--bf16 --lr 1e-4 --num-layer 3 --no-rope-fusion $EXTRA "
-                                       "--made-up 1 2 --data-path a b"),
-                    {.ignore_unknown = true}, &notes)
-                  .ok());
+  ASSERT_TRUE(
+      Parse(kGpt + std::string("--bf16 --lr 1e-4 --num-layer 3 --no-bias-swiglu-fusion $EXTRA "
+                               "--made-up 1 2 --data-path a b"),
+            {.ignore_unknown = true}, &notes)
+          .ok());
   EXPECT_EQ(notes.Lines("run.sh"),
             (std::vector<std::string>{
                 "run.sh: 3 unknown and ignored: --num-layer (did you mean '--num-layers'?), $EXTRA "
                 "(its value is not in the script; give --variable), --made-up",
-                "run.sh: 1 not modeled: --no-rope-fusion (rotary kernels)",
+                "run.sh: 1 not modeled: --no-bias-swiglu-fusion (activation kernels)",
                 "run.sh: 2 ignored, no effect: --lr, --data-path"}));
 }
 
@@ -140,8 +141,8 @@ TEST(MegatronJobMistakes, UnknownArgumentsAreErrors) {
 
 TEST(MegatronJobMistakes, StrictRejectsUnmodeledArguments) {
   EXPECT_EQ(GptError("--bf16 --lr 1e-4", {.strict = true}), "");
-  EXPECT_EQ(GptError("--bf16 --no-rope-fusion", {.strict = true}),
-            "not modeled: --no-rope-fusion (rotary kernels)");
+  EXPECT_EQ(GptError("--bf16 --no-bias-swiglu-fusion", {.strict = true}),
+            "not modeled: --no-bias-swiglu-fusion (activation kernels)");
 }
 
 TEST(MegatronJobMistakes, EveryArgumentIsSortedOnce) {

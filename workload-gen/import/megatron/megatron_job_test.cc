@@ -49,6 +49,14 @@ TEST(MegatronJob, ModelArguments) {
   EXPECT_EQ(m.attention.full_attention_every, 6);
 }
 
+TEST(MegatronJob, RotaryKernels) {
+  EXPECT_TRUE(Gpt("--bf16 --position-embedding-type rope").training.kernels.rope_fusion);
+  EXPECT_FALSE(
+      Gpt("--bf16 --position-embedding-type rope --no-rope-fusion").training.kernels.rope_fusion);
+  EXPECT_EQ(Gpt("--bf16 --position-embedding-type yarn").model.embedding.positions,
+            Positions::kYarn);
+}
+
 // --num-layers may be absent; stages in the pattern are a layout of the pipeline.
 TEST(MegatronJob, HybridPatterns) {
   const std::string rest =
