@@ -200,6 +200,8 @@ def set_bridge_recipe(row, recipe):
         row.set(training={"moe_dispatcher": FLEX_BACKENDS[dispatcher]})
     if dispatcher == "hybridep":
         row.set(training={"moe_dispatch_sms": recipe.get("moe_hybridep_num_sms", BRIDGE_HYBRIDEP_SMS)})
+    if recipe.get("moe_router_padding_for_quantization") or recipe.get("moe_router_padding_for_fp8"):
+        row.set(training={"moe_router_padding": True})
     if recipe.get("moe_a2a_overlap"):
         row.set(overlap={"expert": True, "delay_weight_gradients": True})
     if recipe.get("use_megatron_fsdp"):

@@ -581,6 +581,13 @@ std::vector<Key> TrainingKeys() {
           "Transformer Engine's kernels route tokens, in place of PyTorch's operators")
           .Needs("model.experts")
           .Megatron({Sets("--moe-router-fusion", "true")}),
+      Key("moe_router_padding", kind::Flag(MEMBER(training.moe.router_padding)),
+          "in fp8 and NVFP4, the router picks tokens so that each expert gets a multiple of the "
+          "rows that products need. Otherwise, without `moe_pad_to_capacity`, kernels pad the rows "
+          "at the experts and remove the padding behind them; with `hybridep`, its own kernels do")
+          .Needs("model.experts")
+          .Megatron({Sets("--moe-router-padding-for-fp8", "true"),
+                     Sets("--moe-router-padding-for-quantization", "true")}),
       Key("moe_grouped_gemm", kind::Flag(MEMBER(training.moe.grouped_gemm)),
           "one module computes all local experts; otherwise each expert is a module of its own")
           .Needs("model.experts")

@@ -123,12 +123,14 @@ void ExpertWriter::Dispatch(const ExpertWork& work) {
 }
 
 void ExpertWriter::ExpertsForward(const ExpertWork& work) {
+  if (work.pad) c_.builder->Compute(work.pad->forward);
   for (int i = 0; i < work.repeat; ++i) {
     c_.builder->Compute(work.fc1.forward);
     ActivationForward(work);
     c_.builder->Compute(work.fc2.forward);
   }
   if (work.bias) AddBias(*work.bias);
+  if (work.unpad) c_.builder->Compute(work.unpad->forward);
 }
 
 // Megatron-Core's quick GeGLU makes a tensor of its offset on the GPU
@@ -259,6 +261,7 @@ void ExpertWriter::CombineBackward(const ExpertWork& work, int layer) {
 void ExpertWriter::ExpertsBackward(const ExpertWork& work, int layer) {
   ProgramBuilder& b = *c_.builder;
   const bool again = c_.job.training.recompute.modules.moe_activation;
+  if (work.unpad) b.Compute(work.unpad->backward);
   if (work.bias) BiasBackward(*work.bias);
   listener_->OnGradient(ParameterKind::kExpertFc2Bias, layer);
   for (int i = 0; i < work.repeat; ++i) {
@@ -274,6 +277,7 @@ void ExpertWriter::ExpertsBackward(const ExpertWork& work, int layer) {
   }
   listener_->OnGradient(ParameterKind::kExpertFc1Bias, layer);
   listener_->OnGradient(ParameterKind::kExpertFc1Weight, layer);
+  if (work.pad) b.Compute(work.pad->backward);
 }
 
 void ExpertWriter::DispatchBackward(const ExpertWork& work, int layer) {

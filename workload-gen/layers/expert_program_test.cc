@@ -104,11 +104,41 @@ TEST(ExpertProgram, ProbabilitiesInFp32WidenTheBiasOfExperts) {
   }
 }
 
+// Products in fp8 need multiples of rows, which the router, the capacity or HybridEP may ensure.
+TEST(ExpertProgram, RowsOfExpertsArePaddedForFp8) {
+  const auto pads = [](const Overrides& more, Phase phase) {
+    Overrides overrides = {"training.kernels=fused"};
+    overrides.insert(overrides.end(), more.begin(), more.end());
+    std::vector<std::string> found;
+    for (const std::string& name : SubmodulesOfLayer(Mixture(overrides), 0, 1, phase)) {
+      if (name == "moe.pad" || name == "moe.unpad") found.push_back(name);
+    }
+    return found;
+  };
+  const Overrides fp8 = {"training.precision=fp8", "training.fp8_recipe=mxfp8"};
+  EXPECT_THAT(pads(fp8, Phase::kForward), ElementsAre("moe.pad", "moe.unpad"));
+  EXPECT_THAT(pads(fp8, Phase::kBackward), ElementsAre("moe.unpad", "moe.pad"));
+  EXPECT_THAT(pads({}, Phase::kForward), ElementsAre());
+  for (const Overrides& more : std::vector<Overrides>{
+           {"training.moe_router_padding=true"},
+           {"training.moe_dispatcher=hybridep"},
+           {"training.moe_capacity_factor=1", "training.moe_pad_to_capacity=true"},
+           {"training.moe_grouped_gemm=false"}}) {
+    Overrides all = fp8;
+    all.insert(all.end(), more.begin(), more.end());
+    EXPECT_THAT(pads(all, Phase::kForward), ElementsAre()) << more[0];
+  }
+}
+
 TEST(ExpertProgram, ClampsRunBeforeTheActivation) {
   const Workload w = Mixture({"model.activation=geglu", "model.activation_clamp=7"});
   for (const Submodule& s : w.submodules) {
-    if (s.name == "moe.activation") EXPECT_TRUE(s.As<submodule::Activation>()->clamped);
-    if (s.name == "moe.clamp") EXPECT_EQ(s.As<submodule::Add>()->n, 2 * 96);
+    if (s.name == "moe.activation") {
+      EXPECT_TRUE(s.As<submodule::Activation>()->clamped);
+    }
+    if (s.name == "moe.clamp") {
+      EXPECT_EQ(s.As<submodule::Add>()->n, 2 * 96);
+    }
   }
   const std::vector<std::string> forward = SubmodulesOfLayer(w, 0, 1, Phase::kForward);
   const auto fc1 = std::find(forward.begin(), forward.end(), "moe.fc1");

@@ -28,6 +28,7 @@ class ExpertMaker {
     if (m_.moe.shared_ffn > 0) MakeShared();
     if (m_.moe.latent > 0) MakeLatent();
     if (m_.bias) MakeBias();
+    MakePadding();
     return work_;
   }
 
@@ -132,6 +133,20 @@ class ExpertMaker {
     const LinearPartScope part(&maker_, &LinearParts::latent);
     work_.latent = {maker_.Linear("moe.latent-down", tokens, width_, m_.hidden, false),
                     maker_.Linear("moe.latent-up", tokens, m_.hidden, width_, false)};
+  }
+
+  // Fp8Padding and Fp8Unpadding of TEGroupedMLP: products in fp8 need multiples of 16 rows or more,
+  // and hardly ever do all experts of a rank receive such numbers. One kernel each way, all rows
+  // and both passes; the rows of padding are not counted.
+  void MakePadding() {
+    const ExpertRules& moe = training_.moe;
+    if (!training_.precision.quantized() || !moe.grouped_gemm || moe.router_padding ||
+        work_.routing.padded || moe.dispatcher == MoeDispatcher::kHybridEp) {
+      return;
+    }
+    const submodule::Add copy{.rows = work_.routing.received, .n = width_, .summands = 1};
+    work_.pad = maker_.ForwardBackward("moe.pad", copy);
+    work_.unpad = maker_.ForwardBackward("moe.unpad", copy);
   }
 
   // TEGroupedMLP._apply_bias: operators of PyTorch, for each expert. DeepEP and HybridEP hand on

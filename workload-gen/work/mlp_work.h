@@ -53,6 +53,7 @@ struct ExpertWork {
   std::optional<SharedExpertWork> shared;
   std::optional<LatentExpertWork> latent;
   std::optional<ExpertBiasWork> bias;
+  std::optional<ForwardBackwardWork> pad, unpad;  // the rows of each expert, for products in fp8
   TokenRouting routing;
   // The calls of token dispatch and combine, for tokens and probabilities (all-to-all, flex).
   // Without a value if there is no other rank.

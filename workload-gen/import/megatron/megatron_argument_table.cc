@@ -171,7 +171,6 @@ constexpr Explained kUnmodeled[] = {
     {"--exp-avg-sq-dtype", '1', "bytes of the optimizer, in its kernel and in memory"},
     {"--main-params-dtype", '1', "bytes of the optimizer, in its kernel and in memory"},
     {"--fp16-lm-cross-entropy", '0', "the loss in fp16"},
-    {"--moe-router-padding-for-fp8", '0', "padding of experts' rows"},
     {"--moe-z-loss-coeff", '1', "a loss"},
     {"--moe-permute-fusion", '0', "permutation kernels"},
     {"--mtp-use-repeated-layer", '0', "one layer for all depths of multi-token prediction"},
