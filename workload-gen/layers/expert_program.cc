@@ -179,7 +179,7 @@ void ExpertWriter::Combine(const ExpertWork& work) {
   } else {
     b.Compute(work.unpermute.forward);
   }
-  const OpId combined = StartCombine(work);
+  const OpId combined = StartCombine(work, work.tokens_back);
   OpId shared_left = ProgramBuilder::kNothing;
   if (work.shared && overlaps_shared()) shared_left = shared_.Output(*work.shared);
   b.Wait(combined);
@@ -190,14 +190,15 @@ void ExpertWriter::Combine(const ExpertWork& work) {
 
 // Starts the token combine: of the experts' outputs, or in backward of the gradients of their
 // inputs.
-ProgramBuilder::OpId ExpertWriter::StartCombine(const ExpertWork& work) {
+ProgramBuilder::OpId ExpertWriter::StartCombine(const ExpertWork& work,
+                                                std::optional<uint32_t> call) {
   ProgramBuilder& b = *c_.builder;
   switch (c_.job.training.moe.dispatcher) {
     case MoeDispatcher::kAllToAll:
-      return b.StartCollective(kExpertRole, kExpertStream, work.tokens_back);
+      return b.StartCollective(kExpertRole, kExpertStream, call);
     case MoeDispatcher::kFlex:
     case MoeDispatcher::kHybridEp:
-      return b.StartCollective(kTensorExpertRole, kTensorExpertStream, work.tokens_back);
+      return b.StartCollective(kTensorExpertRole, kTensorExpertStream, call);
     case MoeDispatcher::kAllGather:
       break;
   }
@@ -240,11 +241,11 @@ void ExpertWriter::CombineBackward(const ExpertWork& work, int layer) {
   OpId sent = ProgramBuilder::kNothing;
   switch (c_.job.training.moe.dispatcher) {
     case MoeDispatcher::kAllToAll:
-      sent = b.StartCollective(kExpertRole, kExpertStream, work.tokens_out);
+      sent = b.StartCollective(kExpertRole, kExpertStream, work.gradients_out);
       break;
     case MoeDispatcher::kFlex:
     case MoeDispatcher::kHybridEp:
-      sent = b.StartCollective(kTensorExpertRole, kTensorExpertStream, work.tokens_out);
+      sent = b.StartCollective(kTensorExpertRole, kTensorExpertStream, work.gradients_out);
       break;
     case MoeDispatcher::kAllGather:
       sent = Gathered(CollectiveType::kAllGather, c_.job.training.precision.type,
@@ -290,7 +291,7 @@ void ExpertWriter::DispatchBackward(const ExpertWork& work, int layer) {
   } else {
     b.Compute(work.permute.backward);
   }
-  const OpId combined = StartCombine(work);
+  const OpId combined = StartCombine(work, work.gradients_back);
   if (work.shared && overlaps_shared()) shared_.InputBackward(*work.shared, layer);
   b.Wait(combined);
   if (dispatcher == MoeDispatcher::kAllToAll) {
@@ -348,16 +349,16 @@ void ExpertWriter::ComputeForward(const ExpertWork& work) {
 
 void ExpertWriter::CombineForward(const ExpertWork& work) {
   ProgramBuilder& b = *c_.builder;
-  b.Wait(StartCombine(work));
+  b.Wait(StartCombine(work, work.tokens_back));
   if (exchanges()) b.Compute(work.unpermute.forward);
   if (work.shared) b.Compute(work.shared->add_output);
 }
 
 void ExpertWriter::UndoCombine(const ExpertWork& work) {
   ProgramBuilder& b = *c_.builder;
-  if (!exchanges()) return b.Collective(kTensorExpertRole, kTensorExpertStream, work.tokens_out);
+  if (!exchanges()) return b.Collective(kTensorExpertRole, kTensorExpertStream, work.gradients_out);
   b.Compute(work.unpermute.backward);
-  b.Collective(kExpertRole, kExpertStream, work.tokens_out);
+  b.Collective(kExpertRole, kExpertStream, work.gradients_out);
 }
 
 void ExpertWriter::UndoCompute(const ExpertWork& work, int layer) {
@@ -377,7 +378,7 @@ void ExpertWriter::UndoCompute(const ExpertWork& work, int layer) {
 void ExpertWriter::UndoDispatch(const ExpertWork& work) {
   ProgramBuilder& b = *c_.builder;
   if (exchanges()) b.Collective(kExpertRole, kExpertStream, work.probabilities_back);
-  b.Wait(StartCombine(work));
+  b.Wait(StartCombine(work, work.gradients_back));
 }
 
 void ExpertWriter::UndoPrepare(const ExpertWork& work, int layer) {

@@ -45,7 +45,7 @@ class ExpertWriter {
   void Route(const ExpertWork& work);
   void Dispatch(const ExpertWork& work);
   void Combine(const ExpertWork& work);
-  OpId StartCombine(const ExpertWork& work);
+  OpId StartCombine(const ExpertWork& work, std::optional<uint32_t> call);
   void CombineBackward(const ExpertWork& work, int layer);
   void DispatchBackward(const ExpertWork& work, int layer);
   void ExpertsForward(const ExpertWork& work);

@@ -229,6 +229,27 @@ TEST(ExpertProgram, HybridEpGathersThePicks) {
       Mixture({hybrid, "training.moe_counts=device", "training.moe_grouped_kernel=one"})));
 }
 
+// 15 tokens of width 64 for each of 4 ranks. Forward, the dispatch carries probabilities, and in
+// backward the combine their gradients: HybridEP's in fp32 for all 8 experts, which are near;
+// DeepEP's for 2 experts, with indices or without.
+TEST(ExpertProgram, LibrariesExchangeProbabilitiesOnce) {
+  const auto elements = [](const std::string& dispatcher, Phase phase) {
+    const Workload w = Mixture({"training.moe_dispatcher=" + dispatcher});
+    std::vector<int64_t> found;
+    for (const Op& op : w.programs[0].ops) {
+      if (op.kind != OpKind::kCollective || op.layer != 1 || op.phase != phase) continue;
+      const CommCall& call = w.calls[op.work];
+      if (call.collective == CollectiveType::kAllToAllV) found.push_back(call.count);
+    }
+    return found;
+  };
+  constexpr int64_t kRows = 4 * 15;
+  EXPECT_THAT(elements("hybridep", Phase::kForward), ElementsAre(kRows * (64 + 16), kRows * 64));
+  EXPECT_THAT(elements("hybridep", Phase::kBackward), ElementsAre(kRows * 64, kRows * (64 + 16)));
+  EXPECT_THAT(elements("flex", Phase::kForward), ElementsAre(kRows * (64 + 12), kRows * 64));
+  EXPECT_THAT(elements("flex", Phase::kBackward), ElementsAre(kRows * 64, kRows * (64 + 4)));
+}
+
 TEST(ExpertProgram, SharedExpertsAreATensorParallelMlp) {
   const Overrides shared = {"model.shared_expert_ffn=128", "training.moe_aux_loss=false",
                             "training.moe_dispatcher=flex"};

@@ -109,23 +109,39 @@ class ExpertMaker {
   }
 
   void MakeExchanges(int gpus) {
-    const DataType type = training_.precision.type;
     if (training_.moe.without_nccl()) {
-      if (layout_.expert * layout_.expert_tensor == 1) return;
-      // With its values, a token carries the indices (8 B) and probabilities (4 B) of its experts.
-      const int64_t ids = m_.moe.per_token * 12 / SizeOf(type).count();
-      work_.tokens_out = work_.tokens_back = tables_->Intern(
-          LibraryExchange(maker_.job(), layout_, gpus, work_.routing.tokens, type, width_ + ids));
+      if (layout_.expert * layout_.expert_tensor > 1) MakeLibraryExchanges(gpus);
       return;
     }
+    const DataType type = training_.precision.type;
     if (training_.moe.dispatcher == MoeDispatcher::kAllGather || layout_.expert == 1) return;
     const auto exchange = [&](int64_t width, bool back) {
       return tables_->Intern(TokenExchange(work_.routing, layout_, type, width, back));
     };
-    work_.tokens_out = exchange(width_, false);
-    work_.tokens_back = exchange(width_, true);
+    work_.tokens_out = work_.gradients_out = exchange(width_, false);
+    work_.tokens_back = work_.gradients_back = exchange(width_, true);
     work_.probabilities_out = exchange(1, false);
     work_.probabilities_back = exchange(1, true);
+  }
+
+  // Tokens take along the probabilities of their experts, and the gradients of tokens bring back
+  // theirs; the other two calls carry values only (HybridEPDispatch and HybridEPCombine of
+  // Megatron-Core's fused_a2a.py, and their like for DeepEP). DeepEP sends an index (8 B) and a
+  // probability (4 B) for each expert of the token, and a gradient (4 B) back; HybridEP a
+  // probability or gradient for every expert of the GPUs that share NVLink
+  // (NUM_OF_EXPERTS_PER_RANK x NUM_OF_RANKS_PER_NODE of its hybrid_ep_backend.cuh).
+  void MakeLibraryExchanges(int gpus) {
+    const DataType type = training_.precision.type;
+    const auto exchange = [&](int64_t more) {
+      return tables_->Intern(LibraryExchange(maker_.job(), layout_, gpus, work_.routing.tokens,
+                                             type, width_ + more / SizeOf(type).count()));
+    };
+    const bool hybrid = training_.moe.dispatcher == MoeDispatcher::kHybridEp;
+    const int64_t near = std::min(gpus, layout_.expert * layout_.expert_tensor);
+    const int64_t all = 4 * near * local_experts_, own = m_.moe.per_token;
+    work_.tokens_out = exchange(hybrid ? all : 12 * own);
+    work_.tokens_back = work_.gradients_out = exchange(0);
+    work_.gradients_back = exchange(hybrid ? all : 4 * own);
   }
 
   void MakeLatent() {

@@ -55,9 +55,10 @@ struct ExpertWork {
   std::optional<ExpertBiasWork> bias;
   std::optional<ForwardBackwardWork> pad, unpad;  // the rows of each expert, for products in fp8
   TokenRouting routing;
-  // The calls of token dispatch and combine, for tokens and probabilities (all-to-all, flex).
-  // Without a value if there is no other rank.
-  std::optional<uint32_t> tokens_out, tokens_back, probabilities_out, probabilities_back;
+  // The calls of token dispatch and combine, for tokens, their gradients, and probabilities
+  // (all-to-all, flex). Without a value if there is no other rank.
+  std::optional<uint32_t> tokens_out, tokens_back, gradients_out, gradients_back;
+  std::optional<uint32_t> probabilities_out, probabilities_back;
 };
 
 // `prefix`: of the submodules' names. `beside`: the MLP runs beside other work, without Transformer
