@@ -19,12 +19,15 @@ const std::vector<std::string>& MemoryTierNames();  // "gpu", "host", "remote"
 
 // The maximum of one transfer; larger ones are errors.
 inline constexpr Bytes kLargestTransfer = Bytes(int64_t{1} << 50);
+// The maximum of a stated time.
+inline constexpr Time kLongestHostWork = Time::Us(int64_t{100'000'000'000});
 
 // A distinct load or store, or work of the host that reads and writes `bytes` of the host's memory.
 struct MemoryTransfer {
   std::string name;  // "zero.gradients"
   MemoryTier tier = MemoryTier::kHost;
   Bytes bytes;
+  Time time = {};  // of host work that takes a stated time, whatever its bytes; otherwise 0
   bool operator==(const MemoryTransfer&) const = default;
 };
 

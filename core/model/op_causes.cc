@@ -32,7 +32,7 @@ void OpCauses::FindHostWaits() {
     if (wait != HostWait::kNothing) {
       waited = host_waited_[op] = wait == HostWait::kDeviceSync ? last : Of(op);
     }
-    if (EndsLater(op, last)) last = op;
+    if (program_.ops[op].kind != OpKind::kHostWork && EndsLater(op, last)) last = op;
   }
 }
 

@@ -17,7 +17,7 @@ LaunchQueue::LaunchQueue(const Program& program, const LaunchTable& table, size_
 
 bool LaunchQueue::Waits(const Op& op) const {
   if (op.host_waits == HostWait::kNothing) return false;
-  if (op.host_waits == HostWait::kDeviceSync) return ended_ < next_;
+  if (op.host_waits == HostWait::kDeviceSync) return device_ended_ < device_issued_;
   if (streams_[op.stream].ops > 0) return true;
   const auto before = program_->dependencies(next_);
   return !std::all_of(before.begin(), before.end(), [this](uint32_t d) { return has_ended_[d]; });
@@ -45,6 +45,7 @@ uint32_t LaunchQueue::Issue(Time now) {
     free_ += cost.busy;
     streams_[op.stream].launches += cost.launches;
     ++streams_[op.stream].ops;
+    if (op.kind != OpKind::kHostWork) ++device_issued_;
   }
   return next_;
 }
@@ -56,9 +57,9 @@ Time LaunchQueue::EarliestEnd(uint32_t op) const {
 
 void LaunchQueue::OnEnded(uint32_t op) {
   if (!table_->modeled()) return;
-  ++ended_;
   has_ended_[op] = true;
   const Op& what = program_->ops[op];
+  if (what.kind != OpKind::kHostWork) ++device_ended_;
   streams_[what.stream].launches -= table_->CostOf(what).launches;
   --streams_[what.stream].ops;
 }

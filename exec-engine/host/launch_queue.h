@@ -48,7 +48,8 @@ class LaunchQueue {
   const LaunchTable* table_;
   RankTimeline* timeline_;
   uint32_t next_ = 0;
-  uint32_t ended_ = 0;  // number of ops
+  // Numbers of ops without host work, for which a synchronization of the device does not wait.
+  uint32_t device_issued_ = 0, device_ended_ = 0;
   Time free_;           // end of the host's work so far
   bool waits_ = false;
   struct Stream {

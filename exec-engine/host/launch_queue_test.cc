@@ -92,6 +92,21 @@ TEST(LaunchQueueTest, HostsThatWaitLoseTheirLead) {
   EXPECT_EQ(Iteration(waits), Time::Us(14 + 1000 + 5 + 50 * 10 + 4 + 1));
 }
 
+// Another process works beside the rank's host; synchronizing the device does not wait for it.
+TEST(LaunchQueueTest, ASynchronizationDoesNotWaitForHostWork) {
+  WorkloadBuilder b = OneRank();
+  b.Memory(0, 1, OpKind::kHostWork, MemoryTier::kHost, 0);
+  b.workload.transfers.back().time = Time::Us(1000);
+  b.PlanAll();
+  Kernels(&b, {50});
+  const uint32_t op = Kernels(&b, {50});
+  OpOf(&b, op).host_waits = HostWait::kDeviceSync;
+  const Result<Timeline> timeline = ReplayAll(b);
+  ASSERT_TRUE(timeline.ok());
+  EXPECT_EQ(timeline->ranks[0].end[op], Time::Us(10 + 4 + 50 + 5 + 10 + 4 + 50));
+  EXPECT_EQ(timeline->iteration, Time::Us(4 + 1000));
+}
+
 TEST(LaunchQueueTest, AHostThatReadsAValueWaitsForItsDependencies) {
   for (const HostWait wait : {HostWait::kOpReady, HostWait::kDeviceSync}) {
     WorkloadBuilder b = OneRank();

@@ -45,6 +45,7 @@ void MemoryTraffic::Start(int gpu, uint32_t op, const Op& what, Time now) {
   running.tier = transfer.tier;
   running.path = ports_->PciePath(gpu, what.kind, transfer.tier);
   running.left = transfer.bytes.count();
+  running.stated = transfer.time;
   running.piece = std::max(kPiece, (running.left + kMaxPieces - 1) / kMaxPieces);
   running.ready = now + ports_->Latency(what.kind, transfer.tier);
   if (running.path.out != kNoPort) {
@@ -58,6 +59,9 @@ void MemoryTraffic::Start(int gpu, uint32_t op, const Op& what, Time now) {
 void MemoryTraffic::RunNext() {
   const Event event = events_.Pop();
   Running& running = *Find(event.gpu, event.op);
+  if (running.stated > Time()) {
+    return owner_->OnOpWillEnd(event.gpu, event.op, event.time + running.stated, running.ready);
+  }
   const int64_t bytes = std::min(running.left, running.piece);
   running.left -= bytes;
   Time end = ports_->Take(event.gpu, running.kind, running.tier, event.time, bytes);

@@ -43,6 +43,7 @@ class MemoryTraffic {
     std::vector<uint16_t> port_classes;
     int64_t left = 0, piece = 0;  // bytes
     Time ready;
+    Time stated;  // time of host work that shares nothing
   };
   struct Event {
     Time time;

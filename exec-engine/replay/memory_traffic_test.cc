@@ -98,6 +98,25 @@ TEST(MemoryTrafficTest, HostWorkSharesTheMemoryWithCopies) {
   EXPECT_NEAR(Play(&b).ranks[0].end[0].seconds(), 1.0 / 20 + 1.0 / 40, 2 * kTurn);
 }
 
+// Host work of a stated time takes no memory from others, and follows the earlier work of its
+// stream.
+TEST(MemoryTrafficTest, HostWorkOfAStatedTimeSharesNothing) {
+  WorkloadBuilder b(PcieHost(2, 1));
+  const int stream = b.Stream("memory");
+  for (int rank = 0; rank < 2; ++rank) {
+    for (int i = 0; i < 2; ++i) {
+      const uint32_t op = b.Memory(rank, stream, OpKind::kHostWork, kHost, 0);
+      const uint32_t work = b.workload.programs[static_cast<size_t>(rank)].ops[op].work;
+      b.workload.transfers[work].time = Time::Us(7000);
+    }
+  }
+  const Timeline timeline = Play(&b);
+  for (const RankTimeline& rank : timeline.ranks) {
+    EXPECT_EQ(rank.end[0], Time::Us(7000));
+    EXPECT_EQ(rank.end[1], Time::Us(14000));
+  }
+}
+
 TEST(MemoryTrafficTest, NvlinkC2cCarriesCopiesOfGrace) {
   Topology topology = PcieHost(2, 1);
   topology.host_kinds[0].board.c2c = Gigabytes(100);

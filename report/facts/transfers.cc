@@ -14,6 +14,9 @@ double TransferRow::bandwidth() const {
 }
 
 std::string TransferRow::Name() const {
+  if (transfer.time > Time()) {
+    return fmt::format("{} {} for {}", OpKindName(kind), transfer.name, ToString(transfer.time));
+  }
   const char* preposition = kind == OpKind::kLoad ? "from" : kind == OpKind::kStore ? "to" : "in";
   return fmt::format("{} {} {} {} {}", OpKindName(kind), transfer.name, ToString(transfer.bytes),
                      preposition, MemoryTierNames()[static_cast<size_t>(transfer.tier)]);

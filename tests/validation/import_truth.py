@@ -18,12 +18,12 @@ import re
 import shlex
 import sys
 
-from truth_tables import (BRIDGE_25_09_GRAPHS, BRIDGE_FUSED_ROUTERS, BRIDGE_GRAPH_MODULES, BRIDGE_HYBRIDEP_SMS, BRIDGE_LORA,
-                          BRIDGE_MODELS, BRIDGE_NVFP4, BRIDGE_TRAINING, BUCKETS, CI_NEEDS, CI_SHARED_LAUNCH_SPEED,
-                          CI_SHARED_PROCESSORS, CLUSTERS, DGXC_MODELS, FLEX_BACKENDS, HEADS, HYBRID, LAYOUTS, MLPERF_FP8,
-                          MLPERF_LORA, MLPERF_MODELS, MLPERF_RECIPES, NEMO_1, NEMO_2,
-                          NEMO_LORA, NEMO_MODELS, NEMO_TRAINING, OTHER_MODELS, OTHER_RECIPES, RECOMPUTED,
-                          SIMUMAX_ARGUMENTS, SIMUMAX_EXPERTS, SIMUMAX_MODELS)
+from truth_tables import (BRIDGE_25_09_GRAPHS, BRIDGE_FUSED_ROUTERS, BRIDGE_GRAPH_MODULES, BRIDGE_HYBRIDEP_SMS,
+                          BRIDGE_LORA, BRIDGE_MODELS, BRIDGE_NVFP4, BRIDGE_TRAINING, BUCKETS, CI_LATE_DATA, CI_NEEDS,
+                          CI_SAMPLE_TIME, CLUSTERS, DGXC_MODELS, FLEX_BACKENDS, HEADS, HYBRID, LAYOUTS, MLPERF_FP8,
+                          MLPERF_LORA, MLPERF_MODELS, MLPERF_RECIPES, NEMO_1, NEMO_2, NEMO_LORA, NEMO_MODELS,
+                          NEMO_TRAINING, OTHER_MODELS, OTHER_RECIPES, RECOMPUTED, SIMUMAX_ARGUMENTS, SIMUMAX_EXPERTS,
+                          SIMUMAX_MODELS)
 
 HERE = pathlib.Path(__file__).resolve().parent
 RECORDS = HERE / "training"
@@ -426,10 +426,9 @@ def import_ci(folder):
         row = Row(given["test_case"], f"{given['repo']} @{given['commit'][:8]} {given['path']}")
         row.kind, row.seconds = "small CI", given["iteration_time_s_median_2nd_half"]
         set_cluster(row, given["gpu"], given["gpus"])
-        if given["recipe"] in CI_SHARED_PROCESSORS:
-            host = CLUSTERS[given["gpu"]][1]
-            row.set(hosts={f"{host}.board.launch_speed": CI_SHARED_LAUNCH_SPEED})
-            row.assume("processors")
+        if given["recipe"] in CI_LATE_DATA and "--no-create-attention-mask-in-dataloader" not in arguments:
+            row.set(training={"sample_time": CI_SAMPLE_TIME})
+            row.assume("data loader")
         script = "pretrain_bert.py" if given["family"] == "bert" else "pretrain_gpt.py"
         row.arguments = [*environment_words(given["ENV_VARS"]), "python", script, *argument_words(arguments)]
         row.set(nccl={f"settings.{name}": value for name, value in given["ENV_VARS"].items() if name.startswith("NCCL_")})

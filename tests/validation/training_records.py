@@ -42,7 +42,7 @@ RULES = {
     "recomputation": ("none: FlashAttention keeps no scores; in tier D, the fastest that fits the GPU's memory", True),
     "cluster": ("configs/clusters/eos.topo: DGX H100, three tiers of InfiniBand", True),
     "GPU": ("the nearest GPU of configs/gpus", True),
-    "processors": ("a launch_speed for a system whose ranks share few processors: truth_tables.CI_SHARED_LAUNCH_SPEED", True),
+    "data loader": ("a sample_time for a system whose runs wait for their data: truth_tables.CI_SAMPLE_TIME", True),
     "sequence length": ("that of the training configuration beside the benchmark", True),
     "system": ("the DGX or NVL72 that configs/clusters has for the GPU, with InfiniBand: selene, eos, dgx-h200-8, dgx-b200-8, "
                "dgx-b300-8, gb200-nvl72-2, gb300-nvl72-2", True),

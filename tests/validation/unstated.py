@@ -67,10 +67,9 @@ def schedules(record):
     return [(f"interleaved {number}" if number != "1" else "not interleaved", settings) for number, settings in chunks(record, 1)]
 
 
-def processors(record):
-    """The setting's absence: the launch_speed of the system's processors."""
-    speeds = [word.split("=")[0] for word in record.settings if word.split("=")[0].endswith(".board.launch_speed")]
-    return [("not shared", {speed: None for speed in speeds})]
+def data_loaders(record):
+    """The setting's absence: data is never late."""
+    return [("never late", {"training.sample_time": None})]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,7 +84,7 @@ ALTERNATIVES = {
     "chunks a stage": Alternatives("all divisors of a stage's layers above 1", lambda record: chunks(record, 2)),
     "chunks of another release": Alternatives("all divisors of a stage's layers", lambda record: chunks(record, 1)),
     "schedule": Alternatives("not interleaved, and interleaved with all divisors of a stage's layers", schedules),
-    "processors": Alternatives("ranks that share none", processors),
+    "data loader": Alternatives("data that is never late", data_loaders),
 }
 
 

@@ -86,8 +86,8 @@ class Options(Rows):
     def test_values_of_a_tuned_run_are_combined(self):
         self.assertEqual(len(self.said("micro-batch", "recomputation", tier="D")), 3 * 3 - 1)
 
-    def test_processors_that_are_not_shared_have_no_setting(self):
-        row = self.row("processors", settings=["hosts.dgx.board.launch_speed=0.4"])
+    def test_data_that_is_never_late_has_no_setting(self):
+        row = self.row("data loader", settings=["training.sample_time=60ms"])
         self.assertEqual([each.record.settings for each in unstated.options(row)], [["cluster.hosts=2"]])
 
     def test_rules_without_a_set_of_values_have_no_options(self):
@@ -97,7 +97,7 @@ class Options(Rows):
         """A row whose only legal value is the rule's has none: 7 layers of a stage, 105 of 35 stages."""
         for source in training.sources():
             for row in training.records(source):
-                if not row.needs and set(row.assumed) & {"micro-batch", "recomputation", "schedule", "processors"}:
+                if not row.needs and set(row.assumed) & {"micro-batch", "recomputation", "schedule", "data loader"}:
                     self.assertTrue(unstated.options(row), f"{source}, row {row.name}")
 
 

@@ -135,6 +135,26 @@ class SizeKind final : public KeyKind {
   const Bytes high_;
 };
 
+class DurationKind final : public KeyKind {
+ public:
+  DurationKind(Member<Time> member, Time high) : member_(member), high_(high) {}
+
+  void Read(const std::string& key, bool required, const SectionInput& input,
+            TrainingJob* job) const override {
+    Time& value = member_.of(*job);
+    ReadValue(key, required, input, &value);
+    if (value >= Time() && value <= high_) return;
+    input.reader->Fail(key, fmt::format("'{}' must be a time from 0 s to {}, not {}", key,
+                                        ToString(high_), ToString(value)));
+  }
+  std::string Text(const TrainingJob& job) const override { return ToString(member_.in(job)); }
+  std::string Values() const override { return fmt::format("0 s to {}", ToString(high_)); }
+
+ private:
+  const Member<Time> member_;
+  const Time high_;
+};
+
 class TextKind final : public KeyKind {
  public:
   TextKind(Member<std::string> member, bool word) : member_(member), word_(word) {}
@@ -327,6 +347,9 @@ KeyKindPtr Fraction(Member<double> member) {
 KeyKindPtr Flag(Member<bool> member) { return std::make_shared<FlagKind>(member); }
 KeyKindPtr Size(Member<Bytes> member, Bytes high) {
   return std::make_shared<SizeKind>(member, high);
+}
+KeyKindPtr Duration(Member<Time> member, Time high) {
+  return std::make_shared<DurationKind>(member, high);
 }
 KeyKindPtr Word(Member<std::string> member) {
   return std::make_shared<TextKind>(member, /*word=*/true);

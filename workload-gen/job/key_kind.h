@@ -63,6 +63,7 @@ KeyKindPtr Number(Member<double> member, double low, double high);
 KeyKindPtr Fraction(Member<double> member);
 KeyKindPtr Flag(Member<bool> member);
 KeyKindPtr Size(Member<Bytes> member, Bytes high);
+KeyKindPtr Duration(Member<Time> member, Time high);
 // Text of one word, and any text.
 KeyKindPtr Word(Member<std::string> member);
 KeyKindPtr Text(Member<std::string> member);

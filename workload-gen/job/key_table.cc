@@ -10,6 +10,7 @@ namespace {
 #define MEMBER(path) MemberOf([](auto& job) -> auto& { return job.path; })
 
 constexpr int64_t kMaxHeads = 1 << 16;
+constexpr Time kLongestSampleTime = Time::Us(1'000'000);
 constexpr int64_t kMaxDegree = 1 << 16;
 constexpr int64_t kMaxElements = int64_t{1} << 44;
 
@@ -530,6 +531,9 @@ std::vector<Key> TrainingKeys() {
       Key("log_zeros", kind::Flag(MEMBER(training.host.log_zeros)),
           "each step counts the zeros in each tensor of gradients, and the host reads the sum")
           .Megatron({Sets("--log-num-zeros-in-grad", "true")}),
+      Key("sample_time", kind::Duration(MEMBER(training.host.sample_time), kLongestSampleTime),
+          "time in which the data loader of a rank delivers a sample, in the long run and with all "
+          "its workers; `0 s`: data is never late. The loader reads ahead by four micro-batches"),
       Key("cuda_graphs", kind::Graphs(MEMBER(training.host.cuda_graphs)),
           "what is launched as CUDA graphs. `layers`: forward and backward of each layer; `full`: "
           "forward and backward of a micro-batch through all layers of a chunk; `full_iteration`: "

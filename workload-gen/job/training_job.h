@@ -156,6 +156,7 @@ struct HostRules {
   bool deterministic = false;    // torch.use_deterministic_algorithms
   bool log_params_norm = false;  // each step computes and reads these
   bool log_zeros = false;
+  Time sample_time;  // in which a rank's data loader delivers a sample; 0: it is never late
 };
 
 struct TrainingRules {

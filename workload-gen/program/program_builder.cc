@@ -12,7 +12,7 @@ const std::vector<std::string>& StreamNames() {
       "compute",      "tp",           "dp",           "tp-pp",        "world",    "embd",
       "pp-send-next", "pp-recv-prev", "pp-send-prev", "pp-recv-next", "tp-dp-cp", "cp",
       "tp-cp",        "ep",           "etp",          "tp-ep",        "edp",      "dp-replicate",
-      "load",         "store",        "host"};
+      "load",         "store",        "host",         "data-loader"};
   return names;
 }
 
@@ -138,6 +138,14 @@ ProgramBuilder::OpId ProgramBuilder::HostWork(const MemoryTransfer& work, OpId a
   return id;
 }
 
+ProgramBuilder::OpId ProgramBuilder::LoadData(const MemoryTransfer& work) {
+  Flush();
+  Op op = place_;
+  op.kind = OpKind::kHostWork;
+  op.stream = kDataLoaderStream;
+  return Append(op, tables_->Intern(work));
+}
+
 void ProgramBuilder::Wait(OpId op) {
   if (op == kNothing) return;
   const uint8_t stream = program_.ops[op].stream;
@@ -155,7 +163,7 @@ void ProgramBuilder::Wait(OpId op) {
 }
 
 void ProgramBuilder::WaitForAll() {
-  for (int stream = 1; stream < kStreamCount; ++stream) Wait(last_[stream]);
+  for (int stream = 1; stream < kDataLoaderStream; ++stream) Wait(last_[stream]);
   HostSynchronizes();
 }
 

@@ -43,9 +43,10 @@ enum Stream : uint8_t {
   kReplicaStream,
   kLoadStream,
   kStoreStream,
-  kHostStream
+  kHostStream,
+  kDataLoaderStream
 };
-inline constexpr int kStreamCount = 21;
+inline constexpr int kStreamCount = 22;
 const std::vector<std::string>& StreamNames();
 
 class ProgramBuilder {
@@ -86,6 +87,8 @@ class ProgramBuilder {
   // Host work that starts after all compute issued so far and after `after`. The host issues
   // nothing else before the work ends.
   OpId HostWork(const MemoryTransfer& work, OpId after = kNothing);
+  // Work of the data loader's processes, one after another. Only Wait(id) waits for it.
+  OpId LoadData(const MemoryTransfer& work);
 
   // The next op of the compute stream starts after `op`. kNothing is ignored.
   void Wait(OpId op);

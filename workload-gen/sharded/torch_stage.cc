@@ -5,6 +5,7 @@
 #include "core/base/check.h"
 #include "workload-gen/layers/expert_program.h"
 #include "workload-gen/program/core_attention.h"
+#include "workload-gen/program/sample_loader.h"
 #include "workload-gen/sharded/torch_tensor.h"
 namespace drydock {
 namespace {
@@ -29,6 +30,7 @@ class TorchStageWriter {
         hooks_(hooks) {}
 
   void Write() {
+    samples_.Begin();
     for (const Action& action : MakeSchedule(PipelineShapeOf(c_))) {
       switch (action.kind) {
         case Action::Kind::kCompute:
@@ -53,7 +55,10 @@ class TorchStageWriter {
  private:
   void Compute(const StageWork& work) {
     std::vector<int> groups = t_.GroupsOf(work.chunk);
-    if (work.backward) std::reverse(groups.begin(), groups.end());
+    if (work.backward)
+      std::reverse(groups.begin(), groups.end());
+    else
+      samples_.BeforeForward(work.microbatch);
     for (const int group : groups) {
       const GroupPass pass = {group, work.microbatch, work.chunk};
       const bool layer = group >= 0 && group < t_.layers();
@@ -199,6 +204,7 @@ class TorchStageWriter {
   NullListener null_listener_;
   ExpertWriter experts_;
   PipelineExchanges exchanges_;
+  SampleLoader samples_{c_};
   ShardingHooks* hooks_;
   size_t in_parts_ = 0;  // the products of modules before this one ran in parts
 };

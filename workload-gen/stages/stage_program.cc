@@ -8,6 +8,7 @@
 #include "workload-gen/layers/mtp_program.h"
 #include "workload-gen/program/deferred_gradients.h"
 #include "workload-gen/program/fp8_scales.h"
+#include "workload-gen/program/sample_loader.h"
 #include "workload-gen/stages/combined_stage.h"
 #include "workload-gen/stages/data_parallel.h"
 #include "workload-gen/stages/pipeline_exchange.h"
@@ -38,6 +39,7 @@ class StageWriter {
   Program Write() {
     builder_.SetGraphs(c_.job.training.host.cuda_graphs, c_.work.graph_copies);
     builder_.SetPhase(Phase::kForward);
+    samples_.Begin();
     gather_.Begin();
     for (const Action& action : MakeSchedule(PipelineShapeOf(c_))) {
       switch (action.kind) {
@@ -67,6 +69,7 @@ class StageWriter {
   void Compute(const StageWork* forward, const StageWork* backward) {
     const bool timed = c_.job.training.host.synchronous_timers;
     if (timed) builder_.HostSynchronizes();
+    if (forward != nullptr) samples_.BeforeForward(forward->microbatch);
     if (backward != nullptr) BeginBackward(*backward);
     if (c_.job.overlap.expert)
       combined_.Write(forward, backward);
@@ -238,6 +241,7 @@ class StageWriter {
   MtpWriter mtp_;
   CombinedStage combined_;
   PipelineExchanges exchanges_;
+  SampleLoader samples_{c_};
   std::vector<StageWork> finished_backwards_;
 };
 

@@ -38,9 +38,10 @@ uint32_t WorkTables::Intern(const CommCall& call) {
 }
 
 uint32_t WorkTables::Intern(const MemoryTransfer& transfer) {
-  const auto [place, added] = transfers_.emplace(
-      std::tuple(transfer.name, static_cast<int>(transfer.tier), transfer.bytes.count()),
-      static_cast<uint32_t>(workload_->transfers.size()));
+  const auto [place, added] =
+      transfers_.emplace(std::tuple(transfer.name, static_cast<int>(transfer.tier),
+                                    transfer.bytes.count(), transfer.time.ps()),
+                         static_cast<uint32_t>(workload_->transfers.size()));
   if (added) workload_->transfers.push_back(transfer);
   return place->second;
 }

@@ -39,7 +39,7 @@ class WorkTables {
   std::unordered_map<std::vector<uint32_t>, uint32_t, RangeHash> blocks_;
   std::map<CallKey, uint32_t> calls_;   // without parts and pair counts
   std::vector<uint32_t> listed_calls_;  // with parts or pair counts
-  std::map<std::tuple<std::string, int, int64_t>, uint32_t> transfers_;
+  std::map<std::tuple<std::string, int, int64_t, int64_t>, uint32_t> transfers_;
 };
 
 }  // namespace drydock

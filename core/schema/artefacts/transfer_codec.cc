@@ -31,6 +31,7 @@ void EncodeTransfers(const Workload& from, proto::Manifest* to) {
     added->set_name(transfer.name);
     added->set_tier(static_cast<uint32_t>(transfer.tier));
     added->set_bytes(transfer.bytes.count());
+    added->set_time_ps(transfer.time.ps());
   }
   for (const HostMemory& memory : from.host_memory) {
     EncodeHostMemory(memory, to->add_host_memory());
@@ -39,8 +40,8 @@ void EncodeTransfers(const Workload& from, proto::Manifest* to) {
 
 void DecodeTransfers(const proto::Manifest& from, Workload* to) {
   for (const auto& transfer : from.transfers()) {
-    to->transfers.push_back(
-        {transfer.name(), protocol::ToEnum<MemoryTier>(transfer.tier()), Bytes(transfer.bytes())});
+    to->transfers.push_back({transfer.name(), protocol::ToEnum<MemoryTier>(transfer.tier()),
+                             Bytes(transfer.bytes()), Time::Ps(transfer.time_ps())});
   }
   for (const auto& memory : from.host_memory()) {
     to->host_memory.push_back(DecodeHostMemory(memory));
@@ -60,7 +61,8 @@ bool TransfersConsistent(const Workload& workload) {
   return std::all_of(
       workload.transfers.begin(), workload.transfers.end(), [&](const MemoryTransfer& t) {
         return protocol::Within(t.tier, kMemoryTierCount) && t.bytes >= Bytes() &&
-               t.bytes <= kLargestTransfer && (t.tier != MemoryTier::kRemote || has_remote);
+               t.bytes <= kLargestTransfer && t.time >= Time() && t.time <= kLongestHostWork &&
+               (t.tier != MemoryTier::kRemote || has_remote);
       });
 }
 

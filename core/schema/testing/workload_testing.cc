@@ -280,7 +280,7 @@ std::string Dump(const Workload& w) {
   for (const ComputeBlock& b : w.blocks) out += fmt::format("block {} {}\n", b.name, b.submodules);
   for (const CommCall& c : w.calls) out += DumpCall(c);
   for (const MemoryTransfer& t : w.transfers) {
-    out += fmt::format("transfer {} {} {}\n", t.name, int(t.tier), t.bytes.count());
+    out += fmt::format("transfer {} {} {} {}\n", t.name, int(t.tier), t.bytes.count(), t.time.ps());
   }
   for (const HostMemory& m : w.host_memory) {
     out += fmt::format("host memory {} {} {} {} {} {} {}\n", m.bandwidth.bits_per_second(),

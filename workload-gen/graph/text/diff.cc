@@ -29,8 +29,8 @@ std::string MeaningOf(const CommCall& call) {
 }
 
 std::string MeaningOf(const MemoryTransfer& transfer) {
-  return fmt::format("{} {} {}", transfer.name, static_cast<int>(transfer.tier),
-                     transfer.bytes.count());
+  return fmt::format("{} {} {} {}", transfer.name, static_cast<int>(transfer.tier),
+                     transfer.bytes.count(), transfer.time.ps());
 }
 
 std::string LaunchText(const HostLaunch& launch) {

@@ -143,6 +143,9 @@ std::string What(const Workload& w, const Op& op) {
 }  // namespace
 
 std::string TransferText(const MemoryTransfer& transfer, OpKind kind) {
+  if (transfer.time > Time()) {
+    return fmt::format("{} {} for {}", OpKindName(kind), transfer.name, ToString(transfer.time));
+  }
   const char* preposition = kind == OpKind::kLoad    ? " from "
                             : kind == OpKind::kStore ? " to "
                                                      : " in ";
