@@ -5,14 +5,27 @@
 namespace drydock {
 namespace {
 
+// The expected maximum of as many exponential draws of mean 1 as there are machines, which is a
+// harmonic number, less that of one draw: the delay of one machine is part of what was measured.
+double DelaysBeyondOne(const Topology& topology) {
+  int machines = 0;
+  for (const auto kind : topology.hosts) {
+    machines += topology.host_kinds[static_cast<size_t>(kind)].trays;
+  }
+  double sum = 0;
+  for (int n = machines; n > 1; --n) sum += 1.0 / n;
+  return sum;
+}
+
 class HostCosts {
  public:
-  HostCosts(const HostLaunchSet& set, const TrainingJob& job)
+  HostCosts(const HostLaunchSet& set, const TrainingJob& job, const Topology& topology)
       : set_(set),
+        step_(set.step + Time::FromUs(set.step_delay.us() * DelaysBeyondOne(topology))),
         ring_(job.parallel.context > 1 && job.parallel.context_type == ContextType::kP2p) {}
 
   Time Of(const Submodule& s) const {
-    const Time step = s.Is<submodule::Optimizer>() ? set_.step : Time();
+    const Time step = s.Is<submodule::Optimizer>() ? step_ : Time();
     const auto found = set_.modules.find(ModuleOf(s));
     const Time own = found != set_.modules.end() ? CostOf(s, found->second) : Time();
     return std::min(step + own, submodule::kLongestFixedDuration);
@@ -65,6 +78,7 @@ class HostCosts {
   }
 
   const HostLaunchSet& set_;
+  const Time step_;
   const bool ring_;
 };
 
@@ -77,7 +91,7 @@ void ChargeHost(const HostLaunchSet& set, const TrainingJob& job, Workload* work
     workload->launch.kernel += set.fill;
     workload->launch.backward_kernel += set.fill;
   }
-  const HostCosts costs(set, job);
+  const HostCosts costs(set, job, workload->topology);
   for (Submodule& submodule : workload->submodules) submodule.host = costs.Of(submodule);
 }
 

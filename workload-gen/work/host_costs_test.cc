@@ -13,6 +13,7 @@ HostLaunchSet Costs() {
   set.launch.queue = 1024;
   set.fill = Time::Us(3);
   set.step = Time::Us(1000);
+  set.step_delay = Time::Us(600);
   set.modules["linear"] = {.forward = Time::Us(70), .backward = Time::Us(60)};
   set.modules["fp8-linear"] = {.forward = Time::Us(170), .backward = Time::Us(160)};
   set.modules["attention"] = {.forward = Time::Us(80), .backward = Time::Us(50)};
@@ -75,6 +76,17 @@ TEST(HostCostsTest, EachWeightOfExpertsCosts) {
 TEST(HostCostsTest, TheOptimizerVisitsTensorsAndBearsTheStep) {
   EXPECT_EQ(HostOf(Of(submodule::Optimizer{{1000, 7}}, Pass::kNone)),
             Time::Us(1000 + 200 + 7 * 30));
+}
+
+// Four trays of two hosts: 1/2 + 1/3 + 1/4 of the delay of one, which the step has already.
+TEST(HostCostsTest, AStepWaitsForTheSlowestMachine) {
+  Workload workload;
+  workload.submodules = {Of(submodule::Optimizer{{1000, 7}}, Pass::kNone)};
+  workload.topology.host_kinds.resize(1);
+  workload.topology.host_kinds[0].trays = 2;
+  workload.topology.hosts = {0, 0};
+  ChargeHost(Costs(), {}, &workload);
+  EXPECT_EQ(workload.submodules[0].host, Time::Us(1000 + 300 + 200 + 150 + 200 + 7 * 30));
 }
 
 TEST(HostCostsTest, ADeterministicRunFillsWhatEachKernelWrites) {

@@ -69,6 +69,7 @@ HostLaunchSet ReadSet(const std::string& name, const YamlNode& node, Diagnostics
   ReadOptionalTime({"expert", &launch.expert}, &reader);
   ReadOptionalTime({"fill", &set.fill}, &reader);
   ReadOptionalTime({"step", &set.step}, &reader);
+  ReadOptionalTime({"step_delay", &set.step_delay}, &reader);
   if (const YamlNode* modules = reader.Take("modules", /*required=*/false)) {
     set.modules = ReadModules(*modules, diagnostics);
   }

@@ -27,6 +27,9 @@ struct HostLaunchSet {
   HostLaunch launch;
   Time fill;  // of a deterministic run, which fills each tensor that a kernel is going to write
   Time step;  // for each step: data, timers, learning rate, logging
+  // Mean delay of a step on one machine beyond its shortest, of an exponential distribution. A run
+  // waits for its slowest machine.
+  Time step_delay;
   std::map<std::string, ModuleCost> modules;  // by HostModuleNames; absent: none
 };
 

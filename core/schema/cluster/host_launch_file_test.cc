@@ -40,7 +40,8 @@ TEST(HostLaunchFileTest, ReadsEachSetUnderItsName) {
 
 TEST(HostLaunchFileTest, ReadsTheCostsOfModules) {
   const auto sets = ParseHostLaunchFile(
-      std::string("host_launch: {a: {fill: 2 us, step: 9 ms, modules: {linear: {forward: 80 us, "
+      std::string("host_launch: {a: {fill: 2 us, step: 9 ms, step_delay: 3 ms, modules: {linear: "
+                  "{forward: 80 us, "
                   "backward: 70 us}, optimizer: {once: 1 ms, tensor: 30 us}}, ") +
           kSet + "}}",
       "host-launch.yaml");
@@ -48,6 +49,7 @@ TEST(HostLaunchFileTest, ReadsTheCostsOfModules) {
   const HostLaunchSet& set = (*sets)[0];
   EXPECT_EQ(set.fill, Time::Us(2));
   EXPECT_EQ(set.step, Time::Us(9000));
+  EXPECT_EQ(set.step_delay, Time::Us(3000));
   EXPECT_EQ(set.modules.at("linear").forward, Time::Us(80));
   EXPECT_EQ(set.modules.at("linear").backward, Time::Us(70));
   EXPECT_EQ(set.modules.at("optimizer").once, Time::Us(1000));
