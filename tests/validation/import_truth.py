@@ -18,9 +18,9 @@ import re
 import shlex
 import sys
 
-from truth_tables import (BRIDGE_25_09_GRAPHS, BRIDGE_FUSED_ROUTERS, BRIDGE_GRAPH_MODULES, BRIDGE_HYBRIDEP_SMS, BRIDGE_LORA,
+from truth_tables import (BRIDGE_25_09_GRAPHS, BRIDGE_FSDP, BRIDGE_FUSED_ROUTERS, BRIDGE_GRAPH_MODULES, BRIDGE_HYBRIDEP_SMS, BRIDGE_LORA,
                           BRIDGE_MODELS, BRIDGE_NVFP4, BRIDGE_TRAINING, BUCKETS, CI_NEEDS, CI_SHARED_LAUNCH_SPEED,
-                          CI_SHARED_PROCESSORS, CLUSTERS, DGXC_MODELS, FLEX_BACKENDS, HEADS, HYBRID, LAYOUTS, MLPERF_FP8,
+                          CI_SHARED_PROCESSORS, CLUSTERS, DGXC_MODELS, FLEX_BACKENDS, FSDP, HEADS, HYBRID, LAYOUTS, MLPERF_FP8,
                           MLPERF_LORA, MLPERF_MODELS, MLPERF_RECIPES, NEMO_1, NEMO_2,
                           NEMO_LORA, NEMO_MODELS, NEMO_TRAINING, OTHER_MODELS, OTHER_RECIPES, RECOMPUTED,
                           SIMUMAX_ARGUMENTS, SIMUMAX_EXPERTS, SIMUMAX_MODELS)
@@ -204,8 +204,6 @@ def set_bridge_recipe(row, recipe):
         row.set(training={"moe_router_padding": True})
     if recipe.get("moe_a2a_overlap"):
         row.set(overlap={"expert": True, "delay_weight_gradients": True})
-    if recipe.get("use_megatron_fsdp"):
-        row.need("Megatron-FSDP")
     if recipe.get("cpu_offloading_num_layers"):
         row.need("activation offload")
     if recipe.get("fp8_dot_product_attention"):
@@ -253,7 +251,8 @@ def import_bridge(folder):
             if not given["recipe"] and "parallel.layout" in row.settings:
                 row.set(parallel={"layout": row.settings["parallel.layout"].replace("m", "")})
         if given["fsdp"]:
-            row.need("Megatron-FSDP")
+            row.set(**FSDP)
+            row.set(**BRIDGE_FSDP.get(row.model, {}))
         set_task(row, given["task"], BRIDGE_LORA)
         if row.model in BRIDGE_FUSED_ROUTERS:
             row.set(training={"moe_router_fusion": True})
@@ -524,7 +523,7 @@ def set_other_recipe(row, given):
     if "AutoModel" in given["framework"]:
         row.need("FSDP2 with DeepEP" if has_experts(row.model) else "a recomputation that is stated")
     if given["fsdp"] in ("On", "yes"):
-        row.need("Megatron-FSDP")
+        row.set(**FSDP)
     if given["task"] == "LoRA":
         row.need("LoRA with FSDP2")
     if given["peak_mem_gib"]:

@@ -28,6 +28,7 @@ class JobRules {
     CheckAttention();
     CheckScales();
     CheckOverlap();
+    CheckMegatronFsdp();
     CheckInterleaving();
     if (!job_.parallel.layout.empty()) CheckLayout();
     CheckTensors();
@@ -197,6 +198,37 @@ class JobRules {
       Fail("model.hidden", "hidden {} is not a multiple of {}, the elements of a block of '{}'",
            job_.model.hidden, block, ToString(precision.products()));
     }
+  }
+
+  // The rules of arguments.py and of megatron_fsdp.
+  void CheckMegatronFsdp() {
+    const OptimizerRules& optimizer = job_.training.optimizer;
+    const MegatronFsdpRules& rules = job_.megatron_fsdp;
+    if (optimizer.instances > 1 && !optimizer.distributed) {
+      Fail("training.optimizer_instances",
+           "'optimizer_instances' needs distributed_optimizer: true");
+    }
+    if (!rules.any()) return;
+    const char* key = "megatron_fsdp.sharding";
+    if (!optimizer.distributed) {
+      Fail(key, "Megatron-FSDP needs training.distributed_optimizer: true");
+    }
+    if (optimizer.instances > 1 && !rules.shards_gradients()) {
+      Fail(key, "with optimizer_instances {}, sharding must be optim_grads or optim_grads_params",
+           optimizer.instances);
+    }
+    if (rules.outer_optimizer && optimizer.instances == 1) {
+      Fail("megatron_fsdp.outer_sharding", "'outer_sharding: optim' needs optimizer_instances > 1");
+    }
+    if (job_.parallel.pipeline > 1) {
+      Fail(key, "Megatron-FSDP is generated without stages: pipeline must be 1, not {}",
+           job_.parallel.pipeline);
+    }
+    if (job_.overlap.expert) Fail(key, "Megatron-FSDP is generated with overlap.expert: false");
+    if (job_.training.host.cuda_graphs.any()) {
+      Fail(key, "Megatron-FSDP is generated with cuda_graphs: none");
+    }
+    if (job_.model.lora.any()) Fail(key, "Megatron-FSDP is generated without model.lora_rank");
   }
 
   void CheckOverlap() {

@@ -439,6 +439,12 @@ std::vector<Key> TrainingKeys() {
           "optimizer states are split over data parallelism: reduce-scatter of gradients and "
           "all-gather of parameters")
           .Megatron({Sets("--use-distributed-optimizer", "true")}),
+      Key("optimizer_instances", kind::Count(MEMBER(training.optimizer.instances), 1, kMaxDegree),
+          "groups of data-parallel ranks that each split all states: gradients are "
+          "reduce-scattered "
+          "within a group and all-reduced over groups, parameters gathered within a group. Divides "
+          "the ranks that hold the same weights, and those with the same experts")
+          .Megatron({Copied("--num-distributed-optimizer-instances")}),
       Key("gradient_type",
           TypeOf(MEMBER(training.precision.gradients),
                  {DataType::kFp32, DataType::kBf16, DataType::kFp16}),
@@ -777,6 +783,39 @@ std::vector<Key> FsdpKeys() {
   };
 }
 
+std::vector<Key> MegatronFsdpKeys() {
+  return {
+      Key("sharding",
+          kind::Choice(MEMBER(megatron_fsdp.sharding),
+                       {"none", "no_shard", "optim", "optim_grads", "optim_grads_params"}),
+          "what is split over data-parallel ranks: optimizer states, gradients, parameters. With "
+          "`optim_grads`, gradients are reduced in each micro-batch; with `optim_grads_params`, "
+          "each "
+          "layer is gathered before its forward and before its backward. `none`: no Megatron-FSDP")
+          .Megatron({Computed("--use-megatron-fsdp"), Computed("--use-custom-fsdp"),
+                     Computed("--data-parallel-sharding-strategy")}),
+      Key("outer_sharding",
+          kind::Either(MEMBER(megatron_fsdp.outer_optimizer), "no_shard", "optim"),
+          "with `optimizer_instances`: whether the instances split the optimizer's states, too")
+          .Needs("sharding: optim_grads_params")
+          .Megatron({Computed("--outer-dp-sharding-strategy")}),
+      Key("double_buffer", kind::Flag(MEMBER(megatron_fsdp.double_buffer)),
+          "two layers at most are gathered at the same time, in buffers that stay; likewise two "
+          "layers' gradients")
+          .Megatron({Computed("--fsdp-double-buffer"), Computed("--use-nccl-ub")}),
+      Key("communication_elements",
+          kind::Count(MEMBER(megatron_fsdp.communication_elements), 1, kMaxElements),
+          "gradients whose reduction may run while compute goes on; half as many parameters are "
+          "gathered ahead")
+          .Default("the larger of 1e9 and twice the mean layer")
+          .Megatron({Computed("--suggested-communication-unit-size")}),
+      Key("per_token_loss", kind::Flag(MEMBER(megatron_fsdp.per_token_loss)),
+          "gradients are divided by the number of tokens after the step's last reduction, and not "
+          "by the ranks before each")
+          .Megatron({Computed("--calculate-per-token-loss")}),
+  };
+}
+
 std::vector<Key> ZeroKeys() {
   return {
       Key("stage", kind::Count(MEMBER(zero.stage), 1, 3),
@@ -858,6 +897,9 @@ std::vector<Section> MakeSections() {
       {"overlap", false, {}, "What overlaps compute.", OverlapKeys(), &CheckOverlap},
       {"fsdp", false, FrameworkKind::kFsdp, "PyTorch's Fully Sharded Data Parallel.", FsdpKeys(),
        nullptr},
+      {"megatron_fsdp", false, FrameworkKind::kMegatron,
+       "Megatron-FSDP, which splits a model layer by layer over data-parallel ranks.",
+       MegatronFsdpKeys(), nullptr},
       {"zero", true, FrameworkKind::kDeepSpeed,
        "DeepSpeed's `zero_optimization`. Sizes are in elements.", ZeroKeys(), &CheckZero},
       {"memory", false, {}, "Memory of a rank that no program states.", MemoryKeys(), nullptr},

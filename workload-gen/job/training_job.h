@@ -107,6 +107,7 @@ struct RecomputeRules {
 
 struct OptimizerRules {
   bool distributed = false;
+  int instances = 1;  // distributed: groups of data-parallel ranks that each hold all states
   bool gradient_clipping = true;
   bool check_gradients = true;
   bool step_checks = true;
@@ -231,6 +232,7 @@ struct TrainingJob {
   OverlapRules overlap;
   FsdpRules fsdp;
   ZeroRules zero;
+  MegatronFsdpRules megatron_fsdp;
   MemoryRules memory;
 
   // Returns an error at the place of "section.key"; at the section if the key is not given.

@@ -5,6 +5,7 @@
 
 #include "core/model/attention_backend.h"
 #include "workload-gen/layout/process_groups.h"
+#include "workload-gen/layout/shard_groups.h"
 #include "workload-gen/megatron/megatron_scope.h"
 #include "workload-gen/memory/rank_memory.h"
 #include "workload-gen/program/program_builder.h"
@@ -35,7 +36,8 @@ std::vector<ExpertLoad> LoadsOf(const TrainingJob& job) {
   return {ExpertLoad::kBusiest, ExpertLoad::kOthers};
 }
 
-void WritePrograms(const TrainingJob& job, const ParallelLayout& layout, Workload* workload) {
+void WritePrograms(const TrainingJob& job, const ParallelLayout& layout, const ShardRoles& shards,
+                   Workload* workload) {
   WorkTables tables(workload);
   const std::vector<ExpertLoad> loads = LoadsOf(job);
   const int gpus = workload->topology.host_kinds.front().gpus;
@@ -45,7 +47,7 @@ void WritePrograms(const TrainingJob& job, const ParallelLayout& layout, Workloa
   }
   for (int stage = 0; stage < layout.pipeline; ++stage) {
     for (const RankWork& work : works) {
-      workload->programs.push_back(WriteStageProgram(job, layout, work, stage, &tables));
+      workload->programs.push_back(WriteStageProgram(job, layout, work, stage, shards, &tables));
     }
   }
   workload->class_count = static_cast<int>(workload->programs.size());
@@ -101,7 +103,8 @@ class Megatron : public Framework {
     workload.streams = StreamNames();
     workload.totals = TotalsOf(job, layout);
     BuildGroups(layout, GroupNeedsOf(job), &workload);
-    WritePrograms(job, layout, &workload);
+    const ShardRoles shards = AddInstanceGroups(layout, job.model.moe.experts > 0, &workload);
+    WritePrograms(job, layout, shards, &workload);
     DropUnusedSubmodules(&workload);
     CollectUses(&workload);
     std::vector<StateMemory> states;

@@ -22,6 +22,7 @@ struct Bucket {
   int64_t elements = 0;            // padding included
   std::vector<size_t> parameters;  // indices into the chunk's list
   bool expert = false;
+  int unit = -1;  // Megatron-FSDP: the layer; -1 outside layers
   int64_t quantized =
       0;  // elements of weights whose products are quantized; the caller fills it in
 };

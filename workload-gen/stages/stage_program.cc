@@ -13,6 +13,7 @@
 #include "workload-gen/stages/pipeline_exchange.h"
 #include "workload-gen/stages/schedule.h"
 #include "workload-gen/stages/step_tail.h"
+#include "workload-gen/stages/unit_gather.h"
 
 namespace drydock {
 namespace {
@@ -20,12 +21,13 @@ namespace {
 class StageWriter {
  public:
   StageWriter(const TrainingJob& job, const ParallelLayout& layout, const RankWork& work, int stage,
-              WorkTables* tables)
+              const ShardRoles& shards, WorkTables* tables)
       : builder_(tables),
-        c_{job, layout, work, tables, &builder_, stage},
+        c_{job, layout, work, tables, &builder_, stage, nullptr, shards},
         chunks_(MakeChunkBuckets(job, layout, stage)),
         reduction_(c_, &chunks_),
         gather_(c_, &chunks_),
+        units_(c_, &chunks_),
         deferred_(&builder_, &reduction_),
         layers_(c_, &deferred_),
         edges_(c_, &reduction_),
@@ -39,6 +41,7 @@ class StageWriter {
     builder_.SetGraphs(c_.job.training.host.cuda_graphs, c_.work.graph_copies);
     builder_.SetPhase(Phase::kForward);
     gather_.Begin();
+    units_.Begin();
     for (const Action& action : MakeSchedule(PipelineShapeOf(c_))) {
       switch (action.kind) {
         case Action::Kind::kCompute:
@@ -82,12 +85,21 @@ class StageWriter {
   // bucket.
   void BeginBackward(const StageWork& work) {
     const bool last = work.microbatch == c_.layout.microbatches - 1;
+    if (c_.job.megatron_fsdp.any()) return BeginUnits(last);
     const bool by_bucket = c_.job.overlap.grad_reduce && c_.layout.chunks == 1 && c_.stage == 0;
     if (last && by_bucket) reduction_.Arm(0);
   }
 
+  void BeginUnits(bool last) {
+    units_.BeginBackward();
+    reduction_.SetLast(last);
+    by_unit_ = c_.job.megatron_fsdp.shards_gradients() || (last && c_.job.overlap.grad_reduce);
+    if (by_unit_) reduction_.Arm(0);
+  }
+
   void EndBackward(const StageWork& work) {
     finished_backwards_.push_back(work);
+    if (by_unit_) reduction_.FinishMicrobatch();
     if (c_.job.overlap.grad_reduce && c_.layout.chunks > 1) ReduceFinishedChunk();
   }
 
@@ -118,6 +130,7 @@ class StageWriter {
     builder_.SetPhase(Phase::kForward);
     edges_.Batch(first || c_.HasMtpLayers(chunk), last);
     const auto gather = [&](int layer) {
+      units_.BeforeForward(layer);
       if (microbatch == 0) gather_.BeforeForward(chunk, layer);
     };
     if (first) {
@@ -126,9 +139,11 @@ class StageWriter {
     }
     const int end = c_.layout.EndLayer(c_.stage, chunk);
     for (int layer = c_.layout.FirstLayer(c_.stage, chunk); layer < end; ++layer) {
-      gather(layer);
+      if (microbatch == 0) gather_.BeforeForward(chunk, layer);
       builder_.SetPlace(layer, microbatch, chunk);
+      units_.BeforeForward(layer);
       layers_.Forward(layer);
+      units_.AfterForward(layer);
     }
     builder_.SetPlace(-1, microbatch, chunk);
     ReduceScales(c_, chunk, kForwardScales);
@@ -154,6 +169,7 @@ class StageWriter {
     for (int k = c_.layout.FirstMtpLayer(c_.stage, chunk); k < end; ++k) {
       builder_.SetPlace(c_.job.model.layers + k, microbatch, chunk);
       mtp_.Forward(k);
+      units_.AfterForward(c_.job.model.layers + k);
     }
     builder_.SetPlace(-1, microbatch, chunk);
   }
@@ -163,7 +179,9 @@ class StageWriter {
     const int begin = c_.layout.FirstMtpLayer(c_.stage, chunk);
     for (int k = c_.layout.EndMtpLayer(c_.stage, chunk); k-- > begin;) {
       builder_.SetPlace(c_.job.model.layers + k, microbatch, chunk);
+      units_.BeforeBackward(c_.job.model.layers + k);
       mtp_.Backward(k);
+      units_.AfterBackward(c_.job.model.layers + k);
     }
     builder_.SetPlace(-1, microbatch, chunk);
     if (c_.layout.pipeline > 1) reduction_.OnGradient(ParameterKind::kWordEmbedding, -1);
@@ -194,11 +212,14 @@ class StageWriter {
     int end = c_.layout.EndLayer(c_.stage, chunk);
     while (end > begin) {
       const int size = RecomputedTogether(begin, end);
+      if (size == 1) units_.BeforeBackward(end - 1);
       if (size > 0) Recompute(end - size, end, microbatch, chunk);
       const int down_to = end - std::max(size, 1);
       for (; end > down_to; --end) {
         builder_.SetPlace(end - 1, microbatch, chunk);
+        units_.BeforeBackward(end - 1);
         layers_.Backward(end - 1);
+        units_.AfterBackward(end - 1);
       }
     }
     builder_.SetPlace(-1, microbatch, chunk);
@@ -222,6 +243,7 @@ class StageWriter {
     builder_.SetPhase(Phase::kRecompute);
     for (int layer = begin; layer < end; ++layer) {
       builder_.SetPlace(layer, microbatch, chunk);
+      units_.BeforeRepeated(layer);
       layers_.Forward(layer);
     }
     builder_.SetPhase(Phase::kBackward);
@@ -232,6 +254,7 @@ class StageWriter {
   std::vector<ChunkBuckets> chunks_;
   GradientReduction reduction_;
   ParameterGather gather_;
+  UnitGather units_;
   DeferredGradients deferred_;
   LayerWriter layers_;
   EdgeWriter edges_;
@@ -239,13 +262,15 @@ class StageWriter {
   CombinedStage combined_;
   PipelineExchanges exchanges_;
   std::vector<StageWork> finished_backwards_;
+  bool by_unit_ = false;  // the running backward reduces Megatron-FSDP's units
 };
 
 }  // namespace
 
 Program WriteStageProgram(const TrainingJob& job, const ParallelLayout& layout,
-                          const RankWork& work, int stage, WorkTables* tables) {
-  return StageWriter(job, layout, work, stage, tables).Write();
+                          const RankWork& work, int stage, const ShardRoles& shards,
+                          WorkTables* tables) {
+  return StageWriter(job, layout, work, stage, shards, tables).Write();
 }
 
 }  // namespace drydock

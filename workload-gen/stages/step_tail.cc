@@ -16,7 +16,7 @@ StepTail::StepTail(const WriterContext& context, const std::vector<ChunkBuckets>
     for (const Bucket& bucket : chunk.buckets) quantized_ += bucket.quantized;
     if (!c_.job.training.optimizer.distributed) continue;
     for (const Bucket& bucket : chunk.buckets) {
-      owned_ += bucket.elements / RanksOf(bucket, c_.layout);
+      owned_ += bucket.elements / OwnersOf(bucket, c_.job, c_.layout);
     }
   }
 }
@@ -31,7 +31,7 @@ void StepTail::CountTensors(const ChunkBuckets& chunk) {
   }
   for (const Bucket& bucket : chunk.buckets) {
     const auto count = static_cast<int64_t>(bucket.parameters.size());
-    const int64_t ranks = RanksOf(bucket, c_.layout);
+    const int64_t ranks = OwnersOf(bucket, c_.job, c_.layout);
     tensors_ += (count + ranks - 1) / ranks;
   }
 }
@@ -72,7 +72,8 @@ void StepTail::AllReduce(Role role, Stream stream, DataType type, ReduceOp op, i
                     : role == kExpertModelRole ? l.expert_tensor * l.expert * l.pipeline
                     : role == kStageRole       ? l.world() / l.pipeline
                     : role == kEmbeddingRole   ? EmbeddingHolders()
-                                               : l.world();
+                    : role == kWorldRole       ? l.world()
+                                               : l.world() / l.instances;
   c_.builder->Collective(role, stream, call);
 }
 
@@ -86,7 +87,7 @@ void StepTail::AllReduceReplica(DataType type, ReduceOp op) {
 
 void StepTail::AllReduceModel(ReduceOp op) {
   if (c_.job.training.optimizer.distributed)
-    AllReduceWorld(DataType::kFp32, op);
+    AllReduce(c_.shards.instance, kWorldStream, DataType::kFp32, op, 1);
   else
     AllReduceReplica(DataType::kFp32, op);
   // The gradients of experts have their own optimizer.
@@ -97,8 +98,9 @@ void StepTail::AllReduceModel(ReduceOp op) {
 
 void StepTail::ReduceReplicated() {
   if (replicated_ == 0) return;
+  const bool parts = c_.job.megatron_fsdp.shards_gradients();
   AllReduce(kTensorRole, kTensorStream, c_.job.training.precision.gradients, ReduceOp::kSum,
-            replicated_);
+            parts ? replicated_ / c_.layout.shard_ranks() : replicated_);
 }
 
 void StepTail::ReduceSharedEmbedding() {
@@ -177,7 +179,8 @@ void StepTail::QuantizeWeights() {
   const PrecisionRules& precision = c_.job.training.precision;
   const DataType type = precision.products();
   if (quantized_ == 0 || precision.delayed_scaling()) return;
-  if (precision.quantized_gather && type != DataType::kMxfp8) return;
+  const bool stored = type != DataType::kMxfp8 || c_.job.megatron_fsdp.any();
+  if (precision.quantized_gather && stored) return;
   const bool known = type == DataType::kMxfp8 || type == DataType::kFp8Block;
   c_.builder->Compute(StepWork("weights.quantise",
                                submodule::Quantize{.rows = 1, .n = quantized_, .fused = known},

@@ -37,11 +37,46 @@ class ComputedTraining {
       const bool plain = r_.Has("--disable-symmetric-registration");
       r_.Set("training.gradient_buffers", plain ? "registered" : "symmetric", "--use-nccl-ub");
     }
+    if (r_.Has("--use-megatron-fsdp") || r_.Has("--use-custom-fsdp")) SetMegatronFsdp();
     SetRecompute();
     SetWorkspace();
   }
 
  private:
+  // Megatron-LM turns on the distributed optimizer. Gradients have the type of the parameters,
+  // unless --megatron-fsdp-main-grads-dtype names another.
+  void SetMegatronFsdp() {
+    const char* use = r_.Has("--use-megatron-fsdp") ? "--use-megatron-fsdp" : "--use-custom-fsdp";
+    r_.Set("training.distributed_optimizer", "true", use);
+    r_.Set("megatron_fsdp.sharding",
+           r_.Text("--data-parallel-sharding-strategy", "optim_grads_params"),
+           r_.Has("--data-parallel-sharding-strategy") ? "--data-parallel-sharding-strategy" : use);
+    const std::string type = r_.Text("--megatron-fsdp-main-grads-dtype", "auto");
+    const std::string wire = r_.Text("--megatron-fsdp-grad-comm-dtype", "auto");
+    r_.Set("training.gradient_type", type == "auto" ? r_.Has("--fp16") ? "fp16" : "bf16" : type,
+           r_.Has("--megatron-fsdp-main-grads-dtype") ? "--megatron-fsdp-main-grads-dtype" : use);
+    if (wire != "auto" && wire != (type == "auto" ? "bf16" : type)) {
+      r_.Fail("--megatron-fsdp-grad-comm-dtype",
+              fmt::format("gradients that are reduced in {} and kept in another type are not "
+                          "generated; give both in one type",
+                          wire));
+    }
+    if (r_.Has("--outer-dp-sharding-strategy")) {
+      r_.Set("megatron_fsdp.outer_sharding", r_.Text("--outer-dp-sharding-strategy"),
+             "--outer-dp-sharding-strategy");
+    }
+    for (const char* buffers : {"--fsdp-double-buffer", "--use-nccl-ub"}) {
+      if (r_.Has(buffers)) r_.Set("megatron_fsdp.double_buffer", "true", buffers);
+    }
+    if (r_.Has("--suggested-communication-unit-size")) {
+      r_.Set("megatron_fsdp.communication_elements", r_.Text("--suggested-communication-unit-size"),
+             "--suggested-communication-unit-size");
+    }
+    if (r_.Has("--calculate-per-token-loss")) {
+      r_.Set("megatron_fsdp.per_token_loss", "true", "--calculate-per-token-loss");
+    }
+  }
+
   // ":4096:8" is eight pieces of 4096 KiB, ":4096:2:16:8" two of those and eight of 16 KiB.
   void SetWorkspace() {
     const ScriptWord& word = line_.cublas_workspace;

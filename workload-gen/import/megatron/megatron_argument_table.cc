@@ -31,7 +31,10 @@ constexpr Names kPlain[] = {
      "--moe-deepep-num-sms --moe-hybridep-num-sms --q-lora-rank --kv-lora-rank --qk-head-dim "
      "--qk-pos-emb-head-dim --v-head-dim --loss-scale --main-grads-dtype --cuda-graph-impl "
      "--tp-comm-overlap-cfg --hybrid-layer-pattern --hybrid-override-pattern --softmax-type "
-     "--linear-attention-freq --experimental-attention-variant"},
+     "--linear-attention-freq --experimental-attention-variant "
+     "--data-parallel-sharding-strategy --outer-dp-sharding-strategy "
+     "--suggested-communication-unit-size --megatron-fsdp-main-grads-dtype "
+     "--megatron-fsdp-grad-comm-dtype"},
     {'0', Effect::kUsed,
      "--group-query-attention --use-rotary-position-embeddings --no-position-embedding "
      "--squared-relu --swiglu --quick-geglu --multi-latent-attention --recompute-activations "
@@ -40,7 +43,7 @@ constexpr Names kPlain[] = {
      "--accumulate-allreduce-grads-in-fp32 --no-overlap-p2p-communication --use-nccl-ub "
      "--disable-symmetric-registration --moe-grouped-gemm --moe-enable-deepep "
      "--moe-use-legacy-grouped-gemm --enable-cuda-graph --external-cuda-graph --is-hybrid-model "
-     "--first-last-layers-bf16"},
+     "--first-last-layers-bf16 --use-megatron-fsdp --use-custom-fsdp --fsdp-double-buffer"},
     {'+', Effect::kUsed,
      "--recompute-modules --cp-comm-type --moe-router-load-balancing-type --moe-aux-loss-coeff "
      "--cuda-graph-modules --cuda-graph-scope --spec"},
@@ -79,7 +82,6 @@ constexpr Names kPlain[] = {
      "--moe-router-topk-scaling-factor --moe-router-bias-update-rate "
      "--moe-input-jitter-eps --moe-token-drop-policy --moe-upcycling-granularity "
      "--fp8-margin --fp8-interval --fp8-amax-history-len --fp8-amax-compute-algo "
-     "--data-parallel-sharding-strategy "  // of --use-megatron-fsdp only
      "--sft-tokenizer-prompt-format --relative-attention-num-buckets "
      "--relative-attention-max-distance "
      "--async-strategy --fim-rate --fim-spm-rate --img-h --img-w --patch-dim "
@@ -118,7 +120,7 @@ constexpr Names kPlain[] = {
      "--verify-integrity --async-ckpt-use-cpu-shm --fim-data --export-te-mcore-model "
      "--ckpt-fully-parallel-load-per-rank-objects --no-ckpt-load-validate-sharding-integrity "
      "--ckpt-drop-redundant-extra-state --inprocess-restart --no-pin-cpu-grads --no-pin-cpu-params "
-     "--use-te-activation-func "
+     "--use-te-activation-func --init-model-with-meta-device --fsdp-manual-registration "
      "--use-torch-optimizer-for-cpu-offload --overlap-cpu-optimizer-d2h-h2d"},
     {'+', Effect::kIgnored,
      "--iterations-to-skip --profile-ranks --rampup-batch-size --data-path --train-data-path "
@@ -181,8 +183,8 @@ constexpr Explained kUnmodeled[] = {
 constexpr const char* kOtherModel = "this kind of model is not generated";
 constexpr const char* kRatio = "the layers are read from --hybrid-layer-pattern";
 constexpr const char* kFsdp =
-    "of Megatron-LM, only its own data parallelism is read; write a model.yaml for sharded "
-    "training";
+    "of Megatron-LM, its own data parallelism and Megatron-FSDP are read; write a model.yaml for "
+    "PyTorch's FSDP and DeepSpeed";
 constexpr const char* kOffload =
     "offloading of activations is not generated (of optimizer and parameters, for fsdp and "
     "deepspeed)";
@@ -212,11 +214,7 @@ constexpr Explained kRefused[] = {
      "--ddp-bucket-size"},
     {"--hierarchical-context-parallel-sizes", '+',
      "context parallelism of several levels is not generated"},
-    {"--num-distributed-optimizer-instances", '1',
-     "several instances of the distributed optimizer are not generated"},
     {"--use-torch-fsdp2", '0', kFsdp},
-    {"--use-megatron-fsdp", '0', kFsdp},
-    {"--use-custom-fsdp", '0', kFsdp},
     {"--deepspeed", '0', kFsdp},
     {"--deepspeed_config", '1', kFsdp},
     {"--zero-stage", '1', kFsdp},

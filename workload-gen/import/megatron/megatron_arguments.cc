@@ -118,7 +118,7 @@ class Sorter {
       case Effect::kUnmodeled:
         if (IsDefault(given)) return notes_.ignored.push_back(argument.name);
         Unmodeled(argument, given);
-        return;
+        break;  // a part of what it does may be modeled
       case Effect::kRefused:
         if (IsDefault(given)) return notes_.ignored.push_back(argument.name);
         diagnostics_.Add(
@@ -151,8 +151,7 @@ class Sorter {
     if (given.values.size() != 1) return false;
     const std::string& name = given.flag.text;
     const std::string& value = given.values[0].text;
-    return (name == "--num-distributed-optimizer-instances" && value == "1") ||
-           (name == "--cpu-offloading-num-layers" && value == "0") ||
+    return (name == "--cpu-offloading-num-layers" && value == "0") ||
            (name == "--zero-stage" && value == "0") ||
            ((name == "--exp-avg-dtype" || name == "--exp-avg-sq-dtype" ||
              name == "--main-params-dtype") &&

@@ -93,8 +93,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "with --variable NAME=VALUE"},
         Mistake{
             "--bf16 --use-torch-fsdp2",
-            "'--use-torch-fsdp2': of Megatron-LM, only its own data parallelism is read; write a "
-            "model.yaml for sharded training"},
+            "'--use-torch-fsdp2': of Megatron-LM, its own data parallelism and Megatron-FSDP are "
+            "read; write a model.yaml for PyTorch's FSDP and DeepSpeed"},
         Mistake{"--bf16 --inference-max-requests 8",
                 "'--inference-max-requests': inference is out of scope: Drydock rehearses "
                 "iterations of training"},

@@ -417,5 +417,27 @@ TEST(MegatronJob, IgnoresArgumentsOfExpertsWithoutExperts) {
             0);
 }
 
+TEST(MegatronJob, MegatronFsdp) {
+  const TrainingJob job =
+      Gpt("--bf16 --use-megatron-fsdp --use-nccl-ub --suggested-communication-unit-size 800000000 "
+          "--calculate-per-token-loss --num-distributed-optimizer-instances 2 "
+          "--outer-dp-sharding-strategy optim --init-model-with-meta-device");
+  EXPECT_TRUE(job.training.optimizer.distributed);
+  EXPECT_EQ(job.training.optimizer.instances, 2);
+  EXPECT_EQ(job.training.precision.gradients, DataType::kBf16);
+  const MegatronFsdpRules& rules = job.megatron_fsdp;
+  EXPECT_TRUE(rules.shards_parameters() && rules.outer_optimizer && rules.double_buffer &&
+              rules.per_token_loss);
+  EXPECT_EQ(rules.communication_elements, 800000000);
+  EXPECT_EQ(Gpt("--bf16 --use-megatron-fsdp --data-parallel-sharding-strategy optim "
+                "--megatron-fsdp-main-grads-dtype fp32")
+                .training.precision.gradients,
+            DataType::kFp32);
+  EXPECT_FALSE(Gpt("--bf16 --data-parallel-sharding-strategy optim").megatron_fsdp.any());
+  EXPECT_EQ(GptError("--bf16 --use-megatron-fsdp --megatron-fsdp-grad-comm-dtype fp16"),
+            "gradients that are reduced in fp16 and kept in another type are not generated; give "
+            "both in one type");
+}
+
 }  // namespace
 }  // namespace drydock
