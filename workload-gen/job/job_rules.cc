@@ -29,6 +29,8 @@ class JobRules {
     CheckScales();
     CheckOverlap();
     CheckMegatronFsdp();
+    CheckMuon();
+    CheckOffload();
     CheckInterleaving();
     if (!job_.parallel.layout.empty()) CheckLayout();
     CheckTensors();
@@ -198,6 +200,45 @@ class JobRules {
       Fail("model.hidden", "hidden {} is not a multiple of {}, the elements of a block of '{}'",
            job_.model.hidden, block, ToString(precision.products()));
     }
+  }
+
+  // transformer_config.py; the layers must be alike because they offload the same bytes.
+  void CheckOffload() {
+    if (job_.training.offload_layers == 0) return;
+    const char* key = "training.offload_layers";
+    const int layers = job_.model.layers;
+    if (job_.training.framework != FrameworkKind::kMegatron) {
+      return Fail(key, "'offload_layers' needs framework: megatron");
+    }
+    if (job_.training.offload_layers >= layers) {
+      Fail(key, "offload_layers {} must be below layers {}", job_.training.offload_layers, layers);
+    }
+    if (job_.parallel.pipeline > 1) Fail(key, "'offload_layers' needs pipeline: 1");
+    if (job_.training.recompute.granularity != Recompute::kNone) {
+      Fail(key, "'offload_layers' needs recompute: none");
+    }
+    if (job_.training.host.cuda_graphs.any()) Fail(key, "'offload_layers' needs cuda_graphs: none");
+    if (job_.overlap.expert) Fail(key, "'offload_layers' excludes overlap.expert");
+    bool alike = job_.model.pattern.empty() && job_.model.delta.attention_every == 0 &&
+                 job_.model.attention.window == 0;
+    for (int layer = 1; layer < layers; ++layer) {
+      alike = alike && job_.model.HasExperts(layer) == job_.model.HasExperts(0);
+    }
+    if (!alike) Fail(key, "'offload_layers' is generated for layers that are all alike");
+  }
+
+  void CheckMuon() {
+    const OptimizerRules& optimizer = job_.training.optimizer;
+    if (!optimizer.is_muon()) return;
+    const char* key = "training.optimizer";
+    if (job_.training.framework != FrameworkKind::kMegatron) {
+      return Fail(key, "'muon' needs framework: megatron");
+    }
+    if (job_.megatron_fsdp.any()) Fail(key, "'muon' excludes megatron_fsdp");
+    if (optimizer.instances > 1) Fail(key, "'muon' needs optimizer_instances: 1");
+    if (job_.training.precision.type == DataType::kFp16) Fail(key, "'muon' needs bf16 or fp8");
+    if (job_.model.lora.any()) Fail(key, "'muon' excludes model.lora_rank");
+    if (job_.model.embedding.patch_features > 0) Fail(key, "'muon' excludes model.patch_features");
   }
 
   // The rules of arguments.py and of megatron_fsdp.

@@ -429,12 +429,44 @@ std::vector<Key> TrainingKeys() {
           "see `recompute_method`")
           .Needs("recompute: full")
           .Megatron({Copied("--recompute-num-layers")}),
-      Key("optimizer",
-          kind::Choice(
-              {"adam"}, [](const TrainingJob&) { return 0; }, [](int, TrainingJob*) {}),
-          "`adam`: fp32 master weights and moments")
+      Key("offload_layers", kind::Count(MEMBER(training.offload_layers), 0, kMaxLayers),
+          "the activations of this many layers, from the first, wait on the host between forward "
+          "and "
+          "backward (framework `megatron`)")
+          .Megatron({Computed("--cpu-offloading-num-layers"), Computed("--cpu-offloading")}),
+      Key("optimizer", kind::Choice(MEMBER(training.optimizer.kind), {"adam", "muon"}),
+          "`adam`: fp32 master weights and moments; `muon`: of matrices of the layers, the "
+          "momentum "
+          "alone, made orthogonal by Newton-Schulz steps, and Adam for the rest (framework "
+          "`megatron`). With `distributed_optimizer`, each rank updates whole matrices")
           .Required()
           .Megatron({Computed("--optimizer")}),
+      Key("muon_steps", kind::Count(MEMBER(training.optimizer.muon.steps), 1, 100),
+          "Newton-Schulz steps")
+          .Needs("optimizer: muon")
+          .Megatron({Computed("--muon-num-ns-steps")}),
+      Key("muon_tensor_mode",
+          kind::Choice(MEMBER(training.optimizer.muon.tensor_mode),
+                       {"blockwise", "duplicated", "distributed"}),
+          "matrices that tensor ranks split. `blockwise`: each rank orthogonalizes its part; "
+          "`duplicated`: each gathers and orthogonalizes all; `distributed`: all together")
+          .Needs("optimizer: muon")
+          .Megatron({Computed("--muon-tp-mode")}),
+      Key("muon_nesterov", kind::Flag(MEMBER(training.optimizer.muon.nesterov)),
+          "Nesterov's momentum")
+          .Needs("optimizer: muon")
+          .Megatron({Computed("--muon-nesterov")}),
+      Key("muon_split_qkv", kind::Flag(MEMBER(training.optimizer.muon.split_qkv)),
+          "queries, keys and values of `qkv` are orthogonalized apart")
+          .Needs("optimizer: muon")
+          .Megatron({Computed("--muon-no-split-qkv")}),
+      Key("muon_layout", kind::Flag(MEMBER(training.optimizer.muon.layout)),
+          "with `distributed_optimizer`: buckets place whole matrices on ranks, so that gradients "
+          "are "
+          "reduce-scattered; otherwise (`dist_muon` of 2025) gradients are all-reduced and updated "
+          "tensors gathered")
+          .Needs("optimizer: muon")
+          .Megatron({Computed("--no-use-layer-wise-param-layout")}),
       Key("distributed_optimizer", kind::Flag(MEMBER(training.optimizer.distributed)),
           "optimizer states are split over data parallelism: reduce-scatter of gradients and "
           "all-gather of parameters")

@@ -7,11 +7,13 @@
 
 #include "workload-gen/stages/data_parallel.h"
 #include "workload-gen/stages/fsdp_units.h"
+#include "workload-gen/stages/muon_step.h"
 
 namespace drydock {
 namespace {
 
 constexpr int64_t kAdamBytes = 12;  // fp32 copy and two moments
+constexpr int64_t kMuonBytes = 8;   // fp32 copy and momentum
 constexpr int64_t kMiB = int64_t{1} << 20;
 
 // Parameters with equal numbers have weights of the same shape if their sizes are equal.
@@ -36,7 +38,9 @@ class States {
       : job_(job), training_(job.training), layout_(layout), gpu_(gpu) {}
 
   StateMemory Of(int stage) {
-    for (const ChunkBuckets& chunk : MakeChunkBuckets(job_, layout_, stage)) {
+    const std::vector<ChunkBuckets> chunks = MakeChunkBuckets(job_, layout_, stage);
+    if (training_.optimizer.is_muon()) AddMuon(MuonShareOf(chunks, job_, layout_));
+    for (const ChunkBuckets& chunk : chunks) {
       for (const Bucket& bucket : chunk.buckets) AddBucket(bucket);
       for (const Parameter& parameter : chunk.parameters) AddParameter(parameter);
       if (job_.megatron_fsdp.any()) AddUnits(chunk);
@@ -58,9 +62,13 @@ class States {
                           SizeOf(training_.precision.type).count();
     states_.gradients +=
         bucket.elements / (fsdp.shards_gradients() ? parts : 1) * SizeOf(gradients).count();
-    states_.optimizer += bucket.elements / owners * kAdamBytes;
+    if (!training_.optimizer.is_muon()) states_.optimizer += bucket.elements / owners * kAdamBytes;
     // The step casts gradients of 16 bits to fp32.
     if (gradients != DataType::kFp32) states_.step += bucket.elements / owners * 4;
+  }
+
+  void AddMuon(const MuonShare& share) {
+    states_.optimizer += share.matrix_elements * kMuonBytes + share.adam_elements * kAdamBytes;
   }
 
   // Whole parameters and gradients of Megatron-FSDP's units: those in use and ahead, those outside

@@ -36,13 +36,24 @@ void GatherQuantized(const TrainingJob& job, const Bucket& bucket, int ranks, Co
   call->count = static_cast<int64_t>(std::ceil(bytes / ranks)) * ranks;
 }
 
-// The buckets of experts come last.
-std::vector<Bucket> MakeBothBuckets(const std::vector<Parameter>& parameters, BucketRule rule,
+// The buckets of experts come last. The layer-wise optimizer has buckets of matrices and others.
+std::vector<Bucket> MakeBothBuckets(const std::vector<Parameter>& parameters,
+                                    const TrainingJob& job, const BucketRule& dense,
                                     const ParallelLayout& layout) {
-  std::vector<Bucket> buckets = MakeBuckets(parameters, rule);
-  rule.data = layout.expert_shard_ranks();
-  rule.expert = true;
-  for (Bucket& bucket : MakeBuckets(parameters, rule)) buckets.push_back(std::move(bucket));
+  using Tensors = BucketRule::Tensors;
+  const OptimizerRules& optimizer = job.training.optimizer;
+  std::vector<Tensors> kinds = {Tensors::kAll};
+  if (optimizer.is_muon() && optimizer.scatters()) kinds = {Tensors::kMatrices, Tensors::kOthers};
+  std::vector<Bucket> buckets;
+  for (const bool expert : {false, true}) {
+    for (const Tensors tensors : kinds) {
+      BucketRule rule = dense;
+      rule.expert = expert;
+      rule.tensors = tensors;
+      if (expert) rule.data = layout.expert_shard_ranks();
+      for (Bucket& bucket : MakeBuckets(parameters, rule)) buckets.push_back(std::move(bucket));
+    }
+  }
   return buckets;
 }
 
@@ -68,7 +79,7 @@ int RanksOf(const Bucket& bucket, const ParallelLayout& layout) {
 
 int64_t OwnersOf(const Bucket& bucket, const TrainingJob& job, const ParallelLayout& layout) {
   const bool whole = job.megatron_fsdp.sharding == ParameterSharding::kNoShard;
-  if (!job.training.optimizer.distributed || whole) return 1;
+  if (!job.training.optimizer.scatters() || whole) return 1;
   const int instances = job.megatron_fsdp.outer_optimizer ? layout.instances : 1;
   return int64_t{RanksOf(bucket, layout)} * instances;
 }
@@ -86,7 +97,9 @@ CommCall GatherCall(const TrainingJob& job, const Bucket& bucket, const Parallel
   CommCall call;
   call.collective = CollectiveType::kAllGather;
   call.type = job.training.precision.type;
-  call.count = bucket.elements;
+  // Without a layout, the ranks' parts have about the same size.
+  const int64_t ranks = RanksOf(bucket, layout);
+  call.count = (bucket.elements + ranks - 1) / ranks * ranks;
   GatherQuantized(job, bucket, RanksOf(bucket, layout), &call);
   return call;
 }
@@ -97,7 +110,7 @@ std::vector<ChunkBuckets> MakeChunkBuckets(const TrainingJob& job, const Paralle
   for (int chunk = 0; chunk < layout.chunks; ++chunk) {
     BucketRule rule;
     rule.data = layout.shard_ranks();
-    rule.distributed_optimizer = job.training.optimizer.distributed;
+    rule.distributed_optimizer = job.training.optimizer.scatters();
     if (job.overlap.grad_reduce && stage == 0 && chunk == 0) {
       rule.elements = job.training.optimizer.bucket_elements > 0
                           ? job.training.optimizer.bucket_elements
@@ -106,7 +119,7 @@ std::vector<ChunkBuckets> MakeChunkBuckets(const TrainingJob& job, const Paralle
     ChunkBuckets made;
     made.parameters = ChunkParameters(job.model, layout, stage, chunk);
     made.buckets = job.megatron_fsdp.any() ? MakeUnitBuckets(made.parameters, job, layout)
-                                           : MakeBothBuckets(made.parameters, rule, layout);
+                                           : MakeBothBuckets(made.parameters, job, rule, layout);
     for (Bucket& bucket : made.buckets) {
       bucket.quantized = QuantizedElements(job, made.parameters, bucket);
     }
@@ -178,7 +191,7 @@ void GradientReduction::Launch(size_t chunk, size_t bucket) {
   }
   CommCall call;
   call.collective =
-      training.optimizer.distributed ? CollectiveType::kReduceScatter : CollectiveType::kAllReduce;
+      training.optimizer.scatters() ? CollectiveType::kReduceScatter : CollectiveType::kAllReduce;
   call.type = training.precision.gradients;
   running_.push_back(StartReduction(chunks_[chunk].buckets[bucket], call));
   if (!c_.job.overlap.grad_reduce) b.Wait(running_.back());
@@ -333,7 +346,21 @@ void ParameterGather::GatherAll() {
   for (size_t chunk = ops_.size(); chunk-- > 0;) {
     for (size_t bucket = 0; bucket < ops_[chunk].size(); ++bucket) {
       c_.builder->Wait(Start(chunk, bucket));
+      if (!c_.job.training.optimizer.scatters()) CopyTensors(chunk, bucket);
     }
+  }
+}
+
+// allgather_params of layer_wise_optimizer.py: updated tensors are joined, and those of other ranks
+// copied to their places one by one.
+void ParameterGather::CopyTensors(size_t chunk, size_t bucket) {
+  const Bucket& of = chunks_[chunk].buckets[bucket];
+  if (RanksOf(of, c_.layout) < 2) return;
+  for (const size_t index : of.parameters) {
+    const submodule::Add copy{
+        .rows = chunks_[chunk].parameters[index].elements, .n = 1, .summands = 1};
+    c_.builder->Compute(
+        StepWork("parameters.copy", copy, c_.job.training.precision.type, c_.tables));
   }
 }
 

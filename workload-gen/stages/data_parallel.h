@@ -94,6 +94,7 @@ class ParameterGather {
   bool overlapped() const;
   ProgramBuilder::OpId Start(size_t chunk, size_t bucket);
   void StartChunk(size_t chunk);
+  void CopyTensors(size_t chunk, size_t bucket);
 
   const WriterContext& c_;
   const std::vector<ChunkBuckets>& chunks_;

@@ -8,6 +8,7 @@
 #include "workload-gen/layers/mtp_program.h"
 #include "workload-gen/program/deferred_gradients.h"
 #include "workload-gen/program/fp8_scales.h"
+#include "workload-gen/stages/activation_offload.h"
 #include "workload-gen/stages/combined_stage.h"
 #include "workload-gen/stages/data_parallel.h"
 #include "workload-gen/stages/pipeline_exchange.h"
@@ -28,6 +29,7 @@ class StageWriter {
         reduction_(c_, &chunks_),
         gather_(c_, &chunks_),
         units_(c_, &chunks_),
+        offload_(c_),
         deferred_(&builder_, &reduction_),
         layers_(c_, &deferred_),
         edges_(c_, &reduction_),
@@ -142,8 +144,10 @@ class StageWriter {
       if (microbatch == 0) gather_.BeforeForward(chunk, layer);
       builder_.SetPlace(layer, microbatch, chunk);
       units_.BeforeForward(layer);
+      offload_.BeforeForward(layer);
       layers_.Forward(layer);
       units_.AfterForward(layer);
+      offload_.AfterForward(layer);
     }
     builder_.SetPlace(-1, microbatch, chunk);
     ReduceScales(c_, chunk, kForwardScales);
@@ -218,6 +222,7 @@ class StageWriter {
       for (; end > down_to; --end) {
         builder_.SetPlace(end - 1, microbatch, chunk);
         units_.BeforeBackward(end - 1);
+        offload_.BeforeBackward(end - 1);
         layers_.Backward(end - 1);
         units_.AfterBackward(end - 1);
       }
@@ -255,6 +260,7 @@ class StageWriter {
   GradientReduction reduction_;
   ParameterGather gather_;
   UnitGather units_;
+  ActivationOffload offload_;
   DeferredGradients deferred_;
   LayerWriter layers_;
   EdgeWriter edges_;

@@ -19,6 +19,10 @@ StepTail::StepTail(const WriterContext& context, const std::vector<ChunkBuckets>
       owned_ += bucket.elements / OwnersOf(bucket, c_.job, c_.layout);
     }
   }
+  if (!c_.job.training.optimizer.is_muon()) return;
+  muon_ = MuonShareOf(chunks, c_.job, c_.layout);
+  owned_ = muon_.matrix_elements + muon_.adam_elements;
+  tensors_ = muon_.tensors;
 }
 
 // A rank of the distributed optimizer has an even share of a bucket's elements, so of its tensors.
@@ -151,7 +155,15 @@ void StepTail::Optimize() {
     Compute("optimizer.clip", submodule::GradientScale{{owned_, tensors_}}, DataType::kFp32);
   }
   if (training.host.log_zeros) CountZeros();
-  Compute("optimizer.adam", submodule::Optimizer{{owned_, tensors_}}, DataType::kFp32);
+  if (training.optimizer.is_muon()) {
+    MuonStep(c_).Write(muon_.matrices);
+    if (muon_.adam_elements > 0) {
+      Compute("optimizer.adam", submodule::Optimizer{{muon_.adam_elements, muon_.adam_tensors}},
+              DataType::kFp32);
+    }
+  } else {
+    Compute("optimizer.adam", submodule::Optimizer{{owned_, tensors_}}, DataType::kFp32);
+  }
   Compute("optimizer.copy", submodule::Cast{{owned_, tensors_}}, training.precision.type);
 }
 

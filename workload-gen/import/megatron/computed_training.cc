@@ -19,10 +19,7 @@ class ComputedTraining {
     SetPrecision();
     SetBatch();
     SetGraphs();
-    if (r_.Has("--optimizer") && r_.Text("--optimizer") != "adam") {
-      r_.Fail("--optimizer", fmt::format("'{}' is not generated; the only optimizer is adam",
-                                         r_.Text("--optimizer")));
-    }
+    SetOptimizer();
     SetKernels();
     if (r_.Has("--clip-grad") &&
         r_.Text("--clip-grad").find_first_of("123456789") == std::string::npos) {
@@ -39,10 +36,34 @@ class ComputedTraining {
     }
     if (r_.Has("--use-megatron-fsdp") || r_.Has("--use-custom-fsdp")) SetMegatronFsdp();
     SetRecompute();
+    if (r_.Has("--cpu-offloading-num-layers")) {
+      r_.Set("training.offload_layers", r_.Text("--cpu-offloading-num-layers"),
+             "--cpu-offloading-num-layers");
+    }
     SetWorkspace();
   }
 
  private:
+  // `dist_muon` is muon with the distributed optimizer, which then is the layer-wise one.
+  void SetOptimizer() {
+    r_.Choose("--optimizer", "training.optimizer",
+              {{"adam", "adam"}, {"muon", "muon"}, {"dist_muon", "muon"}});
+    if (r_.Text("--optimizer", "adam") == "adam") return;
+    if (r_.Text("--optimizer") == "dist_muon")
+      r_.Set("training.distributed_optimizer", "true", "--optimizer");
+    const auto copy = [&](const char* key, const char* argument) {
+      if (r_.Has(argument)) r_.Set(key, r_.Text(argument), argument);
+    };
+    copy("training.muon_steps", "--muon-num-ns-steps");
+    copy("training.muon_tensor_mode", "--muon-tp-mode");
+    const auto set = [&](const char* key, const char* argument, const char* value) {
+      if (r_.Has(argument)) r_.Set(key, value, argument);
+    };
+    set("training.muon_nesterov", "--muon-nesterov", "true");
+    set("training.muon_split_qkv", "--muon-no-split-qkv", "false");
+    set("training.muon_layout", "--no-use-layer-wise-param-layout", "false");
+  }
+
   // Megatron-LM turns on the distributed optimizer. Gradients have the type of the parameters,
   // unless --megatron-fsdp-main-grads-dtype names another.
   void SetMegatronFsdp() {

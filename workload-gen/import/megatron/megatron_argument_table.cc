@@ -34,7 +34,8 @@ constexpr Names kPlain[] = {
      "--linear-attention-freq --experimental-attention-variant "
      "--data-parallel-sharding-strategy --outer-dp-sharding-strategy "
      "--suggested-communication-unit-size --megatron-fsdp-main-grads-dtype "
-     "--megatron-fsdp-grad-comm-dtype"},
+     "--megatron-fsdp-grad-comm-dtype --muon-num-ns-steps --muon-tp-mode "
+     "--cpu-offloading-num-layers"},
     {'0', Effect::kUsed,
      "--group-query-attention --use-rotary-position-embeddings --no-position-embedding "
      "--squared-relu --swiglu --quick-geglu --multi-latent-attention --recompute-activations "
@@ -43,7 +44,8 @@ constexpr Names kPlain[] = {
      "--accumulate-allreduce-grads-in-fp32 --no-overlap-p2p-communication --use-nccl-ub "
      "--disable-symmetric-registration --moe-grouped-gemm --moe-enable-deepep "
      "--moe-use-legacy-grouped-gemm --enable-cuda-graph --external-cuda-graph --is-hybrid-model "
-     "--first-last-layers-bf16 --use-megatron-fsdp --use-custom-fsdp --fsdp-double-buffer"},
+     "--first-last-layers-bf16 --use-megatron-fsdp --use-custom-fsdp --fsdp-double-buffer "
+     "--cpu-offloading --muon-nesterov --muon-no-split-qkv --no-use-layer-wise-param-layout"},
     {'+', Effect::kUsed,
      "--recompute-modules --cp-comm-type --moe-router-load-balancing-type --moe-aux-loss-coeff "
      "--cuda-graph-modules --cuda-graph-scope --spec"},
@@ -56,6 +58,7 @@ constexpr Names kPlain[] = {
      "--timing-log-level --timing-log-option --tensorboard-log-interval --tensorboard-queue-size "
      "--wandb-project --wandb-entity --wandb-exp-name --wandb-save-dir --logging-level "
      "--weight-decay --start-weight-decay --end-weight-decay --weight-decay-incr-style "
+     "--muon-momentum --muon-scale-mode --muon-extra-scale-factor "
      "--adam-beta1 --adam-beta2 --adam-eps --sgd-momentum --profile-step-start --profile-step-end "
      "--result-rejected-tracker-filename --memory-snapshot-path "
      "--tp-comm-bootstrap-backend --empty-unused-memory-level "
@@ -172,6 +175,10 @@ constexpr Explained kUnmodeled[] = {
     {"--exp-avg-dtype", '1', "bytes of the optimizer, in its kernel and in memory"},
     {"--exp-avg-sq-dtype", '1', "bytes of the optimizer, in its kernel and in memory"},
     {"--main-params-dtype", '1', "bytes of the optimizer, in its kernel and in memory"},
+    {"--muon-fp32-matmul-prec", '1', "the type of Newton-Schulz products (bf16)"},
+    {"--muon-coefficient-type", '1', "Newton-Schulz steps without a second product"},
+    {"--muon-use-syrk", '0', "Newton-Schulz products that are half computed"},
+    {"--muon-scalar-optimizer", '1', "the optimizer of parameters that are no matrices"},
     {"--fp16-lm-cross-entropy", '0', "the loss in fp16"},
     {"--moe-z-loss-coeff", '1', "a loss"},
     {"--moe-permute-fusion", '0', "permutation kernels"},
@@ -186,9 +193,9 @@ constexpr const char* kFsdp =
     "of Megatron-LM, its own data parallelism and Megatron-FSDP are read; write a model.yaml for "
     "PyTorch's FSDP and DeepSpeed";
 constexpr const char* kOffload =
-    "offloading of activations is not generated (of optimizer and parameters, for fsdp and "
-    "deepspeed)";
-constexpr const char* kOptimizer = "the only optimizer is Adam on the GPU";
+    "offloading of modules is not generated; --cpu-offloading-num-layers is (and, for fsdp and "
+    "deepspeed, that of optimizer and parameters)";
+constexpr const char* kOptimizer = "optimizers run on the GPU";
 
 constexpr Explained kRefused[] = {
     {"--fp8-multi-head-attention", '0',
@@ -205,8 +212,6 @@ constexpr Explained kRefused[] = {
     {"--fp32-residual-connection", '0', "activations in fp32 are not generated"},
     {"--distribute-saved-activations", '0',
      "saved activations split over tensor parallelism are not generated"},
-    {"--cpu-offloading-num-layers", '1', kOffload},
-    {"--cpu-offloading", '0', kOffload},
     {"--fine-grained-activation-offloading", '0', kOffload},
     {"--optimizer-cpu-offload", '0', kOptimizer},
     {"--ddp-num-buckets", '1',

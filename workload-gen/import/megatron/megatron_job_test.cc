@@ -439,5 +439,23 @@ TEST(MegatronJob, MegatronFsdp) {
             "both in one type");
 }
 
+TEST(MegatronJob, OffloadedLayers) {
+  EXPECT_EQ(Gpt("--bf16 --cpu-offloading-num-layers 5").training.offload_layers, 5);
+  EXPECT_EQ(Gpt("--bf16 --cpu-offloading-num-layers 0").training.offload_layers, 0);
+}
+
+TEST(MegatronJob, Muon) {
+  const OptimizerRules muon =
+      Gpt("--bf16 --optimizer muon --muon-tp-mode blockwise --muon-num-ns-steps 4 --muon-nesterov "
+          "--muon-no-split-qkv --no-use-layer-wise-param-layout --use-distributed-optimizer")
+          .training.optimizer;
+  EXPECT_TRUE(muon.is_muon() && muon.distributed && muon.muon.nesterov);
+  EXPECT_FALSE(muon.muon.split_qkv || muon.muon.layout || muon.scatters());
+  EXPECT_EQ(muon.muon.steps, 4);
+  EXPECT_EQ(muon.muon.tensor_mode, MuonTensorMode::kBlockwise);
+  const OptimizerRules dist = Gpt("--bf16 --optimizer dist_muon").training.optimizer;
+  EXPECT_TRUE(dist.is_muon() && dist.distributed && dist.scatters());
+}
+
 }  // namespace
 }  // namespace drydock
