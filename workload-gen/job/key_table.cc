@@ -482,7 +482,9 @@ std::vector<Key> TrainingKeys() {
                  {DataType::kFp32, DataType::kBf16, DataType::kFp16}),
           "type in which gradients are accumulated and reduced")
           .Default("fp32; with precision fp16, fp16", &SetGradientType)
-          .Megatron({Computed("--grad-reduce-in-bf16"), Computed("--main-grads-dtype"),
+          .Megatron({Computed("--megatron-fsdp-main-grads-dtype"),
+                     Computed("--megatron-fsdp-grad-comm-dtype"), Computed("--grad-reduce-in-bf16"),
+                     Computed("--main-grads-dtype"),
                      Computed("--accumulate-allreduce-grads-in-fp32")}),
       Key("kernels", kind::Either(MEMBER(training.kernels.fused), "unfused", "fused"),
           "`fused`: FlashAttention and Transformer Engine; `unfused`: Megatron's kernels of 2022, "

@@ -45,6 +45,7 @@ constexpr Names kPlain[] = {
      "--disable-symmetric-registration --moe-grouped-gemm --moe-enable-deepep "
      "--moe-use-legacy-grouped-gemm --enable-cuda-graph --external-cuda-graph --is-hybrid-model "
      "--first-last-layers-bf16 --use-megatron-fsdp --use-custom-fsdp --fsdp-double-buffer "
+     "--calculate-per-token-loss "
      "--cpu-offloading --muon-nesterov --muon-no-split-qkv --no-use-layer-wise-param-layout"},
     {'+', Effect::kUsed,
      "--recompute-modules --cp-comm-type --moe-router-load-balancing-type --moe-aux-loss-coeff "
@@ -151,7 +152,6 @@ constexpr Explained kUnmodeled[] = {
     {"--no-bias-swiglu-fusion", '0', "activation kernels"},
     {"--no-bias-dropout-fusion", '0', "residual kernels"},
     {"--use-fused-weighted-squared-relu", '0', "activation kernels"},
-    {"--calculate-per-token-loss", '0', "token counts that are reduced"},
     {"--tp-comm-overlap-rs-dgrad", '0', "which reductions overlap"},
     {"--overlap-p2p-communication-warmup-flush", '0', "overlap at a pipeline's ends"},
     {"--defer-embedding-wgrad-compute", '0', "when the head's gradient is computed"},

@@ -118,7 +118,7 @@ class Sorter {
       case Effect::kUnmodeled:
         if (IsDefault(given)) return notes_.ignored.push_back(argument.name);
         Unmodeled(argument, given);
-        break;  // a part of what it does may be modeled
+        return;
       case Effect::kRefused:
         if (IsDefault(given)) return notes_.ignored.push_back(argument.name);
         diagnostics_.Add(
