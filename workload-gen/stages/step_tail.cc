@@ -90,12 +90,15 @@ void StepTail::AllReduceReplica(DataType type, ReduceOp op) {
 }
 
 void StepTail::AllReduceModel(ReduceOp op) {
-  if (c_.job.training.optimizer.distributed)
+  // Without sharding, Megatron-FSDP's ranks have whole gradients.
+  const bool whole = c_.job.megatron_fsdp.sharding == ParameterSharding::kNoShard;
+  const bool distributed = c_.job.training.optimizer.distributed && !whole;
+  if (distributed)
     AllReduce(c_.shards.instance, kWorldStream, DataType::kFp32, op, 1);
   else
     AllReduceReplica(DataType::kFp32, op);
   // The gradients of experts have their own optimizer.
-  if (!c_.job.training.optimizer.distributed && c_.job.model.moe.experts > 0) {
+  if (!distributed && c_.job.model.moe.experts > 0) {
     AllReduce(kExpertModelRole, kModelStream, DataType::kFp32, op, 1);
   }
 }
