@@ -836,7 +836,8 @@ std::vector<Key> MegatronFsdpKeys() {
       Key("double_buffer", kind::Flag(MEMBER(megatron_fsdp.double_buffer)),
           "two layers at most are gathered at the same time, in buffers that stay; likewise two "
           "layers' gradients")
-          .Megatron({Computed("--fsdp-double-buffer"), Computed("--use-nccl-ub")}),
+          .Megatron({Computed("--fsdp-double-buffer"), Computed("--use-nccl-ub"),
+                     Computed("--megatron-fsdp-max-pool-double-buffer")}),
       Key("communication_elements",
           kind::Count(MEMBER(megatron_fsdp.communication_elements), 1, kMaxElements),
           "gradients whose reduction may run while compute goes on; half as many parameters are "

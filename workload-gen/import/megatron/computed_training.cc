@@ -86,7 +86,8 @@ class ComputedTraining {
       r_.Set("megatron_fsdp.outer_sharding", r_.Text("--outer-dp-sharding-strategy"),
              "--outer-dp-sharding-strategy");
     }
-    for (const char* buffers : {"--fsdp-double-buffer", "--use-nccl-ub"}) {
+    for (const char* buffers :
+         {"--fsdp-double-buffer", "--use-nccl-ub", "--megatron-fsdp-max-pool-double-buffer"}) {
       if (r_.Has(buffers)) r_.Set("megatron_fsdp.double_buffer", "true", buffers);
     }
     if (r_.Has("--suggested-communication-unit-size")) {

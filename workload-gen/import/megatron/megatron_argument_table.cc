@@ -45,7 +45,7 @@ constexpr Names kPlain[] = {
      "--disable-symmetric-registration --moe-grouped-gemm --moe-enable-deepep "
      "--moe-use-legacy-grouped-gemm --enable-cuda-graph --external-cuda-graph --is-hybrid-model "
      "--first-last-layers-bf16 --use-megatron-fsdp --use-custom-fsdp --fsdp-double-buffer "
-     "--calculate-per-token-loss "
+     "--calculate-per-token-loss --megatron-fsdp-max-pool-double-buffer "
      "--cpu-offloading --muon-nesterov --muon-no-split-qkv --no-use-layer-wise-param-layout"},
     {'+', Effect::kUsed,
      "--recompute-modules --cp-comm-type --moe-router-load-balancing-type --moe-aux-loss-coeff "
@@ -125,6 +125,7 @@ constexpr Names kPlain[] = {
      "--ckpt-fully-parallel-load-per-rank-objects --no-ckpt-load-validate-sharding-integrity "
      "--ckpt-drop-redundant-extra-state --inprocess-restart --no-pin-cpu-grads --no-pin-cpu-params "
      "--use-te-activation-func --init-model-with-meta-device --fsdp-manual-registration "
+     "--fsdp-db-use-persist-buf-on-alloc-fail "
      "--use-torch-optimizer-for-cpu-offload --overlap-cpu-optimizer-d2h-h2d"},
     {'+', Effect::kIgnored,
      "--iterations-to-skip --profile-ranks --rampup-batch-size --data-path --train-data-path "
@@ -175,6 +176,9 @@ constexpr Explained kUnmodeled[] = {
     {"--exp-avg-dtype", '1', "bytes of the optimizer, in its kernel and in memory"},
     {"--exp-avg-sq-dtype", '1', "bytes of the optimizer, in its kernel and in memory"},
     {"--main-params-dtype", '1', "bytes of the optimizer, in its kernel and in memory"},
+    {"--create-all-gather-group", '0', "gathers of Megatron-FSDP beside its reductions"},
+    {"--megatron-fsdp-enable-fine-grained-param-gather", '0', "gathers of parts of a layer"},
+    {"--megatron-fsdp-main-params-dtype", '1', "bytes of the optimizer, in its kernel and memory"},
     {"--muon-fp32-matmul-prec", '1', "the type of Newton-Schulz products (bf16)"},
     {"--muon-coefficient-type", '1', "Newton-Schulz steps without a second product"},
     {"--muon-use-syrk", '0', "Newton-Schulz products that are half computed"},
@@ -219,6 +223,7 @@ constexpr Explained kRefused[] = {
      "--ddp-bucket-size"},
     {"--hierarchical-context-parallel-sizes", '+',
      "context parallelism of several levels is not generated"},
+    {"--megatron-fsdp-version", '1', "of Megatron-FSDP, version 1 is generated"},
     {"--use-torch-fsdp2", '0', kFsdp},
     {"--deepspeed", '0', kFsdp},
     {"--deepspeed_config", '1', kFsdp},

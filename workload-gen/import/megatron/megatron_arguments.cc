@@ -152,6 +152,8 @@ class Sorter {
     const std::string& name = given.flag.text;
     const std::string& value = given.values[0].text;
     return (name == "--zero-stage" && value == "0") ||
+           (name == "--megatron-fsdp-version" && value == "1") ||
+           (name == "--megatron-fsdp-main-params-dtype" && value == "fp32") ||
            (name == "--muon-fp32-matmul-prec" && value == "medium") ||
            (name == "--muon-coefficient-type" && value == "quintic") ||
            (name == "--muon-scalar-optimizer" && value == "adam") ||

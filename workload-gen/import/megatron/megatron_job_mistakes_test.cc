@@ -96,6 +96,13 @@ INSTANTIATE_TEST_SUITE_P(
             "--bf16 --use-torch-fsdp2",
             "'--use-torch-fsdp2': of Megatron-LM, its own data parallelism and Megatron-FSDP are "
             "read; write a model.yaml for PyTorch's FSDP and DeepSpeed"},
+        Mistake{"--bf16 --use-megatron-fsdp --megatron-fsdp-version 2",
+                "'--megatron-fsdp-version': of Megatron-FSDP, version 1 is generated"},
+        Mistake{
+            "--bf16 --fine-grained-activation-offloading",
+            "'--fine-grained-activation-offloading': offloading of modules is not generated; "
+            "--cpu-offloading-num-layers is (and, for fsdp and deepspeed, that of optimizer and "
+            "parameters)"},
         Mistake{"--bf16 --inference-max-requests 8",
                 "'--inference-max-requests': inference is out of scope: Drydock rehearses "
                 "iterations of training"},
