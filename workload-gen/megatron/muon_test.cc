@@ -115,6 +115,16 @@ TEST(Muon, MemoryOfMatricesIsTheMomentumAlone) {
   }
 }
 
+// Dealt out by size, the embedding is on one rank, which then is the fullest.
+TEST(Muon, MemoryIsThatOfTheFullestRank) {
+  const Workload w = Made({"training.distributed_optimizer=true", "training.muon_layout=false"});
+  for (const MemoryPart& part : w.memory[0]) {
+    if (part.name != "optimizer states") continue;
+    EXPECT_GE(part.bytes.count(), kEmbeddingElements * 12);
+    EXPECT_LT(part.bytes.count(), (kEmbeddingElements + 4 * 20480) * 12);
+  }
+}
+
 // The router is a matrix, too; each expert has its own.
 TEST(Muon, ExpertsHaveTheirOwnMatrices) {
   const auto products =

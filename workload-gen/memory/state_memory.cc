@@ -13,7 +13,6 @@ namespace drydock {
 namespace {
 
 constexpr int64_t kAdamBytes = 12;  // fp32 copy and two moments
-constexpr int64_t kMuonBytes = 8;   // fp32 copy and momentum
 constexpr int64_t kMiB = int64_t{1} << 20;
 
 // Parameters with equal numbers have weights of the same shape if their sizes are equal.
@@ -39,7 +38,9 @@ class States {
 
   StateMemory Of(int stage) {
     const std::vector<ChunkBuckets> chunks = MakeChunkBuckets(job_, layout_, stage);
-    if (training_.optimizer.is_muon()) AddMuon(MuonShareOf(chunks, job_, layout_));
+    if (training_.optimizer.is_muon()) {
+      states_.optimizer += MuonShareOf(chunks, job_, layout_, MuonRank::kMostBytes).state_bytes();
+    }
     for (const ChunkBuckets& chunk : chunks) {
       for (const Bucket& bucket : chunk.buckets) AddBucket(bucket);
       for (const Parameter& parameter : chunk.parameters) AddParameter(parameter);
@@ -65,10 +66,6 @@ class States {
     if (!training_.optimizer.is_muon()) states_.optimizer += bucket.elements / owners * kAdamBytes;
     // The step casts gradients of 16 bits to fp32.
     if (gradients != DataType::kFp32) states_.step += bucket.elements / owners * 4;
-  }
-
-  void AddMuon(const MuonShare& share) {
-    states_.optimizer += share.matrix_elements * kMuonBytes + share.adam_elements * kAdamBytes;
   }
 
   // Whole parameters and gradients of Megatron-FSDP's units: those in use and ahead, those outside

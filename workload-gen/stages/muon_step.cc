@@ -10,6 +10,9 @@ namespace {
 
 using Split = MuonMatrix::Split;
 
+// The states of an element: fp32 copy and momentum, or fp32 copy and two moments.
+constexpr int64_t kMuonBytes = 8, kAdamBytes = 12;
+
 // The width of one side of a parameter's matrix, and which side tensor parallelism splits.
 struct Shape {
   int64_t inputs = 0;   // columns before tensor parallelism
@@ -80,11 +83,13 @@ void Add(const Tensor& tensor, MuonShare* share) {
 
 // Adds the tensors of the rank with the most work. With a layout, the costliest tensor goes to the
 // rank with the least work; without one, tensors are dealt out by size, forth and back.
-void AddLargestPart(std::vector<Tensor> tensors, int ranks, bool layout, MuonShare* share) {
+void AddLargestPart(std::vector<Tensor> tensors, int ranks, bool layout, MuonRank which,
+                    MuonShare* share) {
   std::stable_sort(tensors.begin(), tensors.end(), [&](const Tensor& a, const Tensor& b) {
     return layout ? a.cost() > b.cost() : a.elements < b.elements;
   });
   std::vector<double> load(static_cast<size_t>(ranks), 0);
+  std::vector<int64_t> bytes(static_cast<size_t>(ranks), 0);
   std::vector<std::vector<size_t>> parts(static_cast<size_t>(ranks));
   for (size_t i = 0; i < tensors.size(); ++i) {
     const size_t turn = i % (2 * parts.size());
@@ -93,9 +98,13 @@ void AddLargestPart(std::vector<Tensor> tensors, int ranks, bool layout, MuonSha
         static_cast<size_t>(std::min_element(load.begin(), load.end()) - load.begin());
     const size_t rank = layout ? least : dealt;
     load[rank] += tensors[i].cost();
+    bytes[rank] += tensors[i].elements * (tensors[i].matrices.empty() ? kAdamBytes : kMuonBytes);
     parts[rank].push_back(i);
   }
-  const auto most = static_cast<size_t>(std::max_element(load.begin(), load.end()) - load.begin());
+  const auto most =
+      which == MuonRank::kMostWork
+          ? static_cast<size_t>(std::max_element(load.begin(), load.end()) - load.begin())
+          : static_cast<size_t>(std::max_element(bytes.begin(), bytes.end()) - bytes.begin());
   for (const size_t i : parts[most]) Add(tensors[i], share);
 }
 
@@ -127,7 +136,7 @@ std::vector<MuonMatrix> MuonMatricesOf(const Parameter& parameter, const Trainin
 }
 
 MuonShare MuonShareOf(const std::vector<ChunkBuckets>& chunks, const TrainingJob& job,
-                      const ParallelLayout& layout) {
+                      const ParallelLayout& layout, MuonRank rank) {
   const OptimizerRules& optimizer = job.training.optimizer;
   const bool parts = optimizer.distributed, placed = optimizer.muon.layout;
   MuonShare share;
@@ -151,9 +160,13 @@ MuonShare MuonShareOf(const std::vector<ChunkBuckets>& chunks, const TrainingJob
       share.adam_tensors += (count + ranks - 1) / ranks;
     }
   }
-  AddLargestPart(std::move(dealt[0]), layout.gradient_ranks(), placed, &share);
-  AddLargestPart(std::move(dealt[1]), layout.expert_data(), placed, &share);
+  AddLargestPart(std::move(dealt[0]), layout.gradient_ranks(), placed, rank, &share);
+  AddLargestPart(std::move(dealt[1]), layout.expert_data(), placed, rank, &share);
   return share;
+}
+
+int64_t MuonShare::state_bytes() const {
+  return matrix_elements * kMuonBytes + adam_elements * kAdamBytes;
 }
 
 void MuonStep::Write(const std::vector<MuonMatrix>& matrices) {

@@ -25,16 +25,19 @@ std::vector<MuonMatrix> MuonMatricesOf(const Parameter& parameter, const Trainin
                                        const ParallelLayout& layout);
 
 // What a rank updates. With the layer-wise optimizer, ranks update whole tensors: that of the rank
-// with the most work.
+// with the most work, or of the rank with the most bytes of states.
+enum class MuonRank : uint8_t { kMostWork, kMostBytes };
 struct MuonShare {
   std::vector<MuonMatrix> matrices;
   int64_t matrix_elements = 0;
   int64_t adam_elements = 0;
   int64_t tensors = 0;  // of both
   int64_t adam_tensors = 0;
+
+  int64_t state_bytes() const;  // fp32 copy and momentum; Adam has two moments
 };
 MuonShare MuonShareOf(const std::vector<ChunkBuckets>& chunks, const TrainingJob& job,
-                      const ParallelLayout& layout);
+                      const ParallelLayout& layout, MuonRank rank);
 
 // Writes the update of the matrices.
 class MuonStep {

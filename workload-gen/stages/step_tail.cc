@@ -20,7 +20,7 @@ StepTail::StepTail(const WriterContext& context, const std::vector<ChunkBuckets>
     }
   }
   if (!c_.job.training.optimizer.is_muon()) return;
-  muon_ = MuonShareOf(chunks, c_.job, c_.layout);
+  muon_ = MuonShareOf(chunks, c_.job, c_.layout, MuonRank::kMostWork);
   owned_ = muon_.matrix_elements + muon_.adam_elements;
   tensors_ = muon_.tensors;
 }
