@@ -211,8 +211,11 @@ void MuonStep::Orthogonalize(int64_t rows, int64_t columns, bool distributed,
   const bool turned = distributed ? matrix.split == Split::kRows : rows > columns;
   const int64_t outer = turned ? columns : rows, inner = turned ? rows : columns;
   const int64_t elements = rows * columns;
-  // The norm reads the matrix, and the division reads and writes it.
-  Elementwise("optimizer.muon-normalize", elements, 2);
+  // torch.nn.functional.normalize: the norm reads the matrix (as many bytes as a copy of half of
+  // it), a number is bounded, and the division reads and writes the matrix.
+  Elementwise("optimizer.muon-norm", (elements + 1) / 2, 1);
+  Elementwise("optimizer.muon-bound", 1, 1);
+  Elementwise("optimizer.muon-scale", elements, 1);
   if (distributed) OverTensorRanks(matrix, CollectiveType::kAllReduce, DataType::kFp32, 1);
   Cast(elements);
   for (int step = 0; step < c_.job.training.optimizer.muon.steps; ++step) {
