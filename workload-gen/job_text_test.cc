@@ -99,6 +99,10 @@ std::string AllTexts() {
          JobText(TestJob({"training.precision=nvfp4", "training.bf16_linears=[qkv, mtp]",
                           "training.mxfp8_linears=[proj]"})) +
          JobText(TestJob({"training.framework=fsdp", "fsdp.version=1"})) +
+         JobText(TestJob({"training.precision=bf16", "training.optimizer=muon"})) +
+         JobText(TestJob({"parallel.pipeline=1", "training.distributed_optimizer=true",
+                          "megatron_fsdp.sharding=optim_grads_params",
+                          "megatron_fsdp.communication_elements=1000"})) +
          JobText(TestJob({"training.framework=fsdp", "training.precision=fp8"})) +
          JobText(TestJob({"training.framework=deepspeed", "zero.stage=3"})) +
          JobText(TestJob({"training.framework=deepspeed", "zero.stage=1", "zero.allgather=buckets",

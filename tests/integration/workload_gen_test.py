@@ -215,7 +215,7 @@ class WorkloadGen(unittest.TestCase):
 
     def test_unknown_sections(self):
         self.expect_error(
-            "workload-gen: error: --set modle.layers=2: no such section; sections are model, training, parallel, overlap, fsdp, zero, memory "
+            "workload-gen: error: --set modle.layers=2: no such section; sections are model, training, parallel, overlap, fsdp, megatron_fsdp, zero, memory "
             "(model.yaml) and cluster, hosts, fabric, transport, faults, jitter, nccl (cluster.topo)\n"
             "workload-gen: see workload-gen --help\n", MODEL, CLUSTER, "--set", "modle.layers=2", status=2)
 

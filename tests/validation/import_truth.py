@@ -18,12 +18,12 @@ import re
 import shlex
 import sys
 
-from truth_tables import (BRIDGE_25_09_GRAPHS, BRIDGE_FUSED_ROUTERS, BRIDGE_GRAPH_MODULES, BRIDGE_HYBRIDEP_SMS,
-                          BRIDGE_LORA, BRIDGE_MODELS, BRIDGE_NVFP4, BRIDGE_TRAINING, BUCKETS, CI_LATE_DATA, CI_NEEDS,
-                          CI_SAMPLE_TIME, CLUSTERS, DGXC_MODELS, FLEX_BACKENDS, HEADS, HYBRID, LAYOUTS, MLPERF_FP8,
-                          MLPERF_LORA, MLPERF_MODELS, MLPERF_RECIPES, NEMO_1, NEMO_2, NEMO_LORA, NEMO_MODELS,
-                          NEMO_TRAINING, OTHER_MODELS, OTHER_RECIPES, RECOMPUTED, SIMUMAX_ARGUMENTS, SIMUMAX_EXPERTS,
-                          SIMUMAX_MODELS)
+from truth_tables import (BRIDGE_25_09_GRAPHS, BRIDGE_FSDP, BRIDGE_FUSED_ROUTERS, BRIDGE_GRAPH_MODULES,
+                          BRIDGE_HYBRIDEP_SMS, BRIDGE_LORA, BRIDGE_MODELS, BRIDGE_NVFP4, BRIDGE_TRAINING, BUCKETS,
+                          CI_LATE_DATA, CI_NEEDS, CI_SAMPLE_TIME, CLUSTERS, DGXC_MODELS, FLEX_BACKENDS, FSDP, HEADS,
+                          HYBRID, KIMI_MUON, LAYOUTS, MLPERF_FP8, MLPERF_LORA, MLPERF_MODELS, MLPERF_RECIPES, NEMO_1,
+                          NEMO_2, NEMO_LORA, NEMO_MODELS, NEMO_TRAINING, OTHER_MODELS, OTHER_RECIPES, RECOMPUTED,
+                          SIMUMAX_ARGUMENTS, SIMUMAX_EXPERTS, SIMUMAX_MODELS)
 
 HERE = pathlib.Path(__file__).resolve().parent
 RECORDS = HERE / "training"
@@ -149,8 +149,6 @@ def set_kind(row, with_experts):
     if row.model in HYBRID:
         row.kind = "hybrid"
         row.need(*HYBRID[row.model])
-    if row.model == "kimi-k2":
-        row.need("Muon")
 
 
 def set_task(row, task, adapters):
@@ -204,10 +202,11 @@ def set_bridge_recipe(row, recipe):
         row.set(training={"moe_router_padding": True})
     if recipe.get("moe_a2a_overlap"):
         row.set(overlap={"expert": True, "delay_weight_gradients": True})
-    if recipe.get("use_megatron_fsdp"):
-        row.need("Megatron-FSDP")
-    if recipe.get("cpu_offloading_num_layers"):
-        row.need("activation offload")
+    layers = recipe.get("cpu_offloading_num_layers")
+    if layers and "parallel.pipeline" in row.settings:
+        row.need("a layout that is stated")  # Megatron-Core offloads layers without stages alone: the recipe is another run's
+    elif layers:
+        row.set(training={"offload_layers": layers})
     if recipe.get("fp8_dot_product_attention"):
         row.need("fp8 attention")
     if recipe.get("cutedsl_fused_grouped_mlp"):
@@ -253,12 +252,15 @@ def import_bridge(folder):
             if not given["recipe"] and "parallel.layout" in row.settings:
                 row.set(parallel={"layout": row.settings["parallel.layout"].replace("m", "")})
         if given["fsdp"]:
-            row.need("Megatron-FSDP")
+            row.set(**FSDP)
+            row.set(**BRIDGE_FSDP.get(row.model, {}))
         set_task(row, given["task"], BRIDGE_LORA)
         if row.model in BRIDGE_FUSED_ROUTERS:
             row.set(training={"moe_router_fusion": True})
         if given["container"] == "25.09" and (row.model, given["gpu"]) in BRIDGE_25_09_GRAPHS:
             row.set(training={"cuda_graphs": "layers"})
+        if row.model == "kimi-k2":
+            row.set(**KIMI_MUON)
         set_bridge_recipe(row, bridge_keys(given["recipe"] or {}))
         yield row
 
@@ -522,8 +524,10 @@ def import_other(folder):
 def set_other_recipe(row, given):
     if "AutoModel" in given["framework"]:
         row.need("FSDP2 with DeepEP" if has_experts(row.model) else "a recomputation that is stated")
+        if row.model == "kimi-k2":
+            row.need("Muon with FSDP2")
     if given["fsdp"] in ("On", "yes"):
-        row.need("Megatron-FSDP")
+        row.set(**FSDP)
     if given["task"] == "LoRA":
         row.need("LoRA with FSDP2")
     if given["peak_mem_gib"]:

@@ -81,6 +81,20 @@ BRIDGE_NVFP4 = {
 BRIDGE_HYBRIDEP_SMS = 32
 # What recipes of v0.6.0 give to set_cuda_graph_modules, by model: perf_recipes/nemotronh/gb200/nemotronh.py.
 BRIDGE_GRAPH_MODULES = {"nemotron-3.5-lightning": ["attn", "mamba", "moe_router", "moe_preprocess"]}
+# What recipes with Megatron-FSDP set beyond it: configs/llama3/llama3_llm_pretrain.py of v0.2.0 to v0.5.0. User buffers bring
+# two buffers; Drydock has no expansion of NCCL's symmetric kernels, so that they count as registered.
+FSDP = {"megatron_fsdp": {"sharding": "optim_grads_params"}}
+BRIDGE_FSDP = {
+    "llama-3-8b": {"training": {"gradient_accumulation_fusion": False, "gradient_buffers": "registered"},
+                   "megatron_fsdp": {"double_buffer": True}},
+    "llama-3-70b": {"training": {"gradient_accumulation_fusion": False},
+                    "megatron_fsdp": {"double_buffer": True, "communication_elements": 800000000}},
+}
+# Kimi's optimizer: distributed_muon_with_cosine_annealing (recipes/utils/optimizer_utils.py) and configs/kimi/kimi_llm_pretrain.py
+# of v0.3.0 to v0.5.0, which turn off the gathers of parameters beside forward and in fp8.
+KIMI_MUON = {"training": {"optimizer": "muon", "muon_layout": False, "muon_tensor_mode": "blockwise", "muon_nesterov": True,
+                          "quantized_param_gather": False},
+             "overlap": {"param_gather": False}}
 # Megatron-Bridge's tables of container 25.09 name no recipe of the tag. `cuda_graphs: true` in the perf_matrix of
 # scripts/performance/configs/*/*_llm_pretrain.yaml (commits 0aa7db37, 48b5204a, 11d3a36e), which captures each layer.
 BRIDGE_25_09_GRAPHS = [("llama-3-8b", "B200"), ("llama-3-8b", "GB200"), ("deepseek-v3", "B200"), ("deepseek-v3", "GB200"),
@@ -136,13 +150,11 @@ BRIDGE_LORA = {"model": {"lora_rank": 16, "lora_targets": ["linear_qkv"]}}
 
 # What arguments of Megatron-LM wait for: a pattern of "--name" or "--name value".
 CI_NEEDS = [
-    (r"--optimizer (?!adam).*", "Muon"),
+    (r"--check-weight-hash-across-dp-replicas-interval 1", "hashes of weights in each step"),
     (r"--perform-rl-step", "reinforcement learning"),
     (r"--decoder-num-layers", "encoders with decoders (T5)"),
-    (r"--use-megatron-fsdp", "Megatron-FSDP"),
     (r"--use-torch-fsdp2", "FSDP2 in Megatron-LM"),
-    (r"--fine-grained-activation-offloading|--cpu-offloading", "activation offload"),
-    (r"--num-distributed-optimizer-instances (?!1$).*", "several instances of the distributed optimizer"),
+    (r"--fine-grained-activation-offloading", "activation offload of modules"),
     (r"--export-kd-cfg", "distillation"),
     (r"--model-provider|--img-h", "images"),
 ]
@@ -214,7 +226,7 @@ OTHER_RECIPES = [
     (r"long context|activation offloading",
      {"training": {"recompute": "selective", "recompute_modules": ["moe_act", "layernorm"]}}, []),
     (r"activation offloading|Megatron-Core; GB300", EXPERT_OVERLAP, []),
-    (r"activation offloading", {}, ["activation offload"]),
+    (r"activation offloading", {}, ["activation offload of modules"]),
     (r"Primus", {}, ["ROCm and RCCL"]),
 ]
 

@@ -28,6 +28,9 @@ class JobRules {
     CheckAttention();
     CheckScales();
     CheckOverlap();
+    CheckMegatronFsdp();
+    CheckMuon();
+    CheckOffload();
     CheckInterleaving();
     if (!job_.parallel.layout.empty()) CheckLayout();
     CheckTensors();
@@ -197,6 +200,76 @@ class JobRules {
       Fail("model.hidden", "hidden {} is not a multiple of {}, the elements of a block of '{}'",
            job_.model.hidden, block, ToString(precision.products()));
     }
+  }
+
+  // transformer_config.py; the layers must be alike because they offload the same bytes.
+  void CheckOffload() {
+    if (job_.training.offload_layers == 0) return;
+    const char* key = "training.offload_layers";
+    const int layers = job_.model.layers;
+    if (job_.training.framework != FrameworkKind::kMegatron) {
+      return Fail(key, "'offload_layers' needs framework: megatron");
+    }
+    if (job_.training.offload_layers >= layers) {
+      Fail(key, "offload_layers {} must be below layers {}", job_.training.offload_layers, layers);
+    }
+    if (job_.parallel.pipeline > 1) Fail(key, "'offload_layers' needs pipeline: 1");
+    if (job_.training.recompute.granularity != Recompute::kNone) {
+      Fail(key, "'offload_layers' needs recompute: none");
+    }
+    if (job_.training.host.cuda_graphs.any()) Fail(key, "'offload_layers' needs cuda_graphs: none");
+    if (job_.overlap.expert) Fail(key, "'offload_layers' excludes overlap.expert");
+    bool alike = job_.model.pattern.empty() && job_.model.delta.attention_every == 0 &&
+                 job_.model.attention.window == 0;
+    for (int layer = 1; layer < layers; ++layer) {
+      alike = alike && job_.model.HasExperts(layer) == job_.model.HasExperts(0);
+    }
+    if (!alike) Fail(key, "'offload_layers' is generated for layers that are all alike");
+  }
+
+  void CheckMuon() {
+    const OptimizerRules& optimizer = job_.training.optimizer;
+    if (!optimizer.is_muon()) return;
+    const char* key = "training.optimizer";
+    if (job_.training.framework != FrameworkKind::kMegatron) {
+      return Fail(key, "'muon' needs framework: megatron");
+    }
+    if (job_.megatron_fsdp.any()) Fail(key, "'muon' excludes megatron_fsdp");
+    if (optimizer.instances > 1) Fail(key, "'muon' needs optimizer_instances: 1");
+    if (job_.training.precision.type == DataType::kFp16) Fail(key, "'muon' needs bf16 or fp8");
+    if (job_.model.lora.any()) Fail(key, "'muon' excludes model.lora_rank");
+    if (job_.model.embedding.patch_features > 0) Fail(key, "'muon' excludes model.patch_features");
+  }
+
+  // The rules of arguments.py and of megatron_fsdp.
+  void CheckMegatronFsdp() {
+    const OptimizerRules& optimizer = job_.training.optimizer;
+    const MegatronFsdpRules& rules = job_.megatron_fsdp;
+    if (optimizer.instances > 1 && !optimizer.distributed) {
+      Fail("training.optimizer_instances",
+           "'optimizer_instances' needs distributed_optimizer: true");
+    }
+    if (!rules.any()) return;
+    const char* key = "megatron_fsdp.sharding";
+    if (!optimizer.distributed) {
+      Fail(key, "Megatron-FSDP needs training.distributed_optimizer: true");
+    }
+    if (optimizer.instances > 1 && !rules.shards_gradients()) {
+      Fail(key, "with optimizer_instances {}, sharding must be optim_grads or optim_grads_params",
+           optimizer.instances);
+    }
+    if (rules.outer_optimizer && optimizer.instances == 1) {
+      Fail("megatron_fsdp.outer_sharding", "'outer_sharding: optim' needs optimizer_instances > 1");
+    }
+    if (job_.parallel.pipeline > 1) {
+      Fail(key, "Megatron-FSDP is generated without stages: pipeline must be 1, not {}",
+           job_.parallel.pipeline);
+    }
+    if (job_.overlap.expert) Fail(key, "Megatron-FSDP is generated with overlap.expert: false");
+    if (job_.training.host.cuda_graphs.any()) {
+      Fail(key, "Megatron-FSDP is generated with cuda_graphs: none");
+    }
+    if (job_.model.lora.any()) Fail(key, "Megatron-FSDP is generated without model.lora_rank");
   }
 
   void CheckOverlap() {

@@ -430,22 +430,62 @@ std::vector<Key> TrainingKeys() {
           "see `recompute_method`")
           .Needs("recompute: full")
           .Megatron({Copied("--recompute-num-layers")}),
-      Key("optimizer",
-          kind::Choice(
-              {"adam"}, [](const TrainingJob&) { return 0; }, [](int, TrainingJob*) {}),
-          "`adam`: fp32 master weights and moments")
+      Key("offload_layers", kind::Count(MEMBER(training.offload_layers), 0, kMaxLayers),
+          "the activations of this many layers, from the first, wait on the host between forward "
+          "and "
+          "backward (framework `megatron`)")
+          .Megatron({Computed("--cpu-offloading-num-layers"), Computed("--cpu-offloading")}),
+      Key("optimizer", kind::Choice(MEMBER(training.optimizer.kind), {"adam", "muon"}),
+          "`adam`: fp32 master weights and moments; `muon`: of matrices of the layers, the "
+          "momentum "
+          "alone, made orthogonal by Newton-Schulz steps, and Adam for the rest (framework "
+          "`megatron`). With `distributed_optimizer`, each rank updates whole matrices")
           .Required()
           .Megatron({Computed("--optimizer")}),
+      Key("muon_steps", kind::Count(MEMBER(training.optimizer.muon.steps), 1, 100),
+          "Newton-Schulz steps")
+          .Needs("optimizer: muon")
+          .Megatron({Computed("--muon-num-ns-steps")}),
+      Key("muon_tensor_mode",
+          kind::Choice(MEMBER(training.optimizer.muon.tensor_mode),
+                       {"blockwise", "duplicated", "distributed"}),
+          "matrices that tensor ranks split. `blockwise`: each rank orthogonalizes its part; "
+          "`duplicated`: each gathers and orthogonalizes all; `distributed`: all together")
+          .Needs("optimizer: muon")
+          .Megatron({Computed("--muon-tp-mode")}),
+      Key("muon_nesterov", kind::Flag(MEMBER(training.optimizer.muon.nesterov)),
+          "Nesterov's momentum")
+          .Needs("optimizer: muon")
+          .Megatron({Computed("--muon-nesterov")}),
+      Key("muon_split_qkv", kind::Flag(MEMBER(training.optimizer.muon.split_qkv)),
+          "queries, keys and values of `qkv` are orthogonalized apart")
+          .Needs("optimizer: muon")
+          .Megatron({Computed("--muon-no-split-qkv")}),
+      Key("muon_layout", kind::Flag(MEMBER(training.optimizer.muon.layout)),
+          "with `distributed_optimizer`: buckets place whole matrices on ranks, so that gradients "
+          "are "
+          "reduce-scattered; otherwise (`dist_muon` of 2025) gradients are all-reduced and updated "
+          "tensors gathered")
+          .Needs("optimizer: muon")
+          .Megatron({Computed("--no-use-layer-wise-param-layout")}),
       Key("distributed_optimizer", kind::Flag(MEMBER(training.optimizer.distributed)),
           "optimizer states are split over data parallelism: reduce-scatter of gradients and "
           "all-gather of parameters")
           .Megatron({Sets("--use-distributed-optimizer", "true")}),
+      Key("optimizer_instances", kind::Count(MEMBER(training.optimizer.instances), 1, kMaxDegree),
+          "groups of data-parallel ranks that each split all states: gradients are "
+          "reduce-scattered "
+          "within a group and all-reduced over groups, parameters gathered within a group. Divides "
+          "the ranks that hold the same weights, and those with the same experts")
+          .Megatron({Copied("--num-distributed-optimizer-instances")}),
       Key("gradient_type",
           TypeOf(MEMBER(training.precision.gradients),
                  {DataType::kFp32, DataType::kBf16, DataType::kFp16}),
           "type in which gradients are accumulated and reduced")
           .Default("fp32; with precision fp16, fp16", &SetGradientType)
-          .Megatron({Computed("--grad-reduce-in-bf16"), Computed("--main-grads-dtype"),
+          .Megatron({Computed("--megatron-fsdp-main-grads-dtype"),
+                     Computed("--megatron-fsdp-grad-comm-dtype"), Computed("--grad-reduce-in-bf16"),
+                     Computed("--main-grads-dtype"),
                      Computed("--accumulate-allreduce-grads-in-fp32")}),
       Key("kernels", kind::Either(MEMBER(training.kernels.fused), "unfused", "fused"),
           "`fused`: FlashAttention and Transformer Engine; `unfused`: Megatron's kernels of 2022, "
@@ -781,6 +821,40 @@ std::vector<Key> FsdpKeys() {
   };
 }
 
+std::vector<Key> MegatronFsdpKeys() {
+  return {
+      Key("sharding",
+          kind::Choice(MEMBER(megatron_fsdp.sharding),
+                       {"none", "no_shard", "optim", "optim_grads", "optim_grads_params"}),
+          "what is split over data-parallel ranks: optimizer states, gradients, parameters. With "
+          "`optim_grads`, gradients are reduced in each micro-batch; with `optim_grads_params`, "
+          "each "
+          "layer is gathered before its forward and before its backward. `none`: no Megatron-FSDP")
+          .Megatron({Computed("--use-megatron-fsdp"), Computed("--use-custom-fsdp"),
+                     Computed("--data-parallel-sharding-strategy")}),
+      Key("outer_sharding",
+          kind::Either(MEMBER(megatron_fsdp.outer_optimizer), "no_shard", "optim"),
+          "with `optimizer_instances`: whether the instances split the optimizer's states, too")
+          .Needs("sharding: optim_grads_params")
+          .Megatron({Computed("--outer-dp-sharding-strategy")}),
+      Key("double_buffer", kind::Flag(MEMBER(megatron_fsdp.double_buffer)),
+          "two layers at most are gathered at the same time, in buffers that stay; likewise two "
+          "layers' gradients")
+          .Megatron({Computed("--fsdp-double-buffer"), Computed("--use-nccl-ub"),
+                     Computed("--megatron-fsdp-max-pool-double-buffer")}),
+      Key("communication_elements",
+          kind::Count(MEMBER(megatron_fsdp.communication_elements), 1, kMaxElements),
+          "gradients whose reduction may run while compute goes on; half as many parameters are "
+          "gathered ahead")
+          .Default("the larger of 1e9 and twice the mean layer")
+          .Megatron({Computed("--suggested-communication-unit-size")}),
+      Key("per_token_loss", kind::Flag(MEMBER(megatron_fsdp.per_token_loss)),
+          "gradients are divided by the number of tokens after the step's last reduction, and not "
+          "by the ranks before each")
+          .Megatron({Computed("--calculate-per-token-loss")}),
+  };
+}
+
 std::vector<Key> ZeroKeys() {
   return {
       Key("stage", kind::Count(MEMBER(zero.stage), 1, 3),
@@ -862,6 +936,9 @@ std::vector<Section> MakeSections() {
       {"overlap", false, {}, "What overlaps compute.", OverlapKeys(), &CheckOverlap},
       {"fsdp", false, FrameworkKind::kFsdp, "PyTorch's Fully Sharded Data Parallel.", FsdpKeys(),
        nullptr},
+      {"megatron_fsdp", false, FrameworkKind::kMegatron,
+       "Megatron-FSDP, which splits a model layer by layer over data-parallel ranks.",
+       MegatronFsdpKeys(), nullptr},
       {"zero", true, FrameworkKind::kDeepSpeed,
        "DeepSpeed's `zero_optimization`. Sizes are in elements.", ZeroKeys(), &CheckZero},
       {"memory", false, {}, "Memory of a rank that no program states.", MemoryKeys(), nullptr},

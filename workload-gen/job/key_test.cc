@@ -55,9 +55,9 @@ TEST(Key, ConditionsDependOnTheJob) {
   job.model.moe.experts = 8;
   EXPECT_TRUE(MeetsRequirements(dispatcher, training, job));
   const Key& scatter = *FindKey("zero.reduce_scatter");
-  EXPECT_TRUE(MeetsRequirements(scatter, Sections()[5], job)) << "stage 1";
+  EXPECT_TRUE(MeetsRequirements(scatter, Sections()[6], job)) << "stage 1";
   job.zero.stage = 3;
-  EXPECT_FALSE(MeetsRequirements(scatter, Sections()[5], job));
+  EXPECT_FALSE(MeetsRequirements(scatter, Sections()[6], job));
 }
 
 // The keys name all used arguments of Megatron-LM, and no others.

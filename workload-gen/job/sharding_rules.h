@@ -1,5 +1,6 @@
-// How FSDP and DeepSpeed's ZeRO shard weights, gradients and optimizer states over data-parallel
-// ranks: the sections `fsdp` and `zero` of model.yaml. Defaults are those of the frameworks.
+// How FSDP, DeepSpeed's ZeRO and Megatron-FSDP shard weights, gradients and optimizer states over
+// data-parallel ranks: the sections `fsdp`, `zero` and `megatron_fsdp` of model.yaml. Defaults are
+// those of the frameworks.
 #ifndef DRYDOCK_WORKLOAD_GEN_JOB_SHARDING_RULES_H_
 #define DRYDOCK_WORKLOAD_GEN_JOB_SHARDING_RULES_H_
 
@@ -30,6 +31,27 @@ struct FsdpRules {
   Fp8Scales fp8_recipe = Fp8Scales::kTensorwise;
   bool fp8_all_gather = false;  // weights of linear layers are gathered in fp8
   bool async_tensor = false;    // tensor-parallel communication runs beside parts of GEMMs
+};
+
+// What Megatron-FSDP splits over data-parallel ranks (--data-parallel-sharding-strategy).
+enum class ParameterSharding : uint8_t {
+  kNone,  // Megatron-FSDP is not used
+  kNoShard,
+  kOptimizer,
+  kGradients,  // and the optimizer's states
+  kParameters  // and both
+};
+
+struct MegatronFsdpRules {
+  ParameterSharding sharding = ParameterSharding::kNone;
+  bool outer_optimizer = false;        // states are split over instances, too
+  bool double_buffer = false;          // two units at most are gathered, and reduced, at a time
+  int64_t communication_elements = 0;  // 0: by rule
+  bool per_token_loss = false;         // gradients are not divided before each reduction
+
+  bool any() const { return sharding != ParameterSharding::kNone; }
+  bool shards_gradients() const { return sharding >= ParameterSharding::kGradients; }
+  bool shards_parameters() const { return sharding == ParameterSharding::kParameters; }
 };
 
 // DeepSpeed's zero_optimization. Sizes in elements.

@@ -105,13 +105,34 @@ struct RecomputeRules {
   RecomputeModules modules;  // none unless granularity is kSelective
 };
 
+enum class OptimizerKind : uint8_t { kAdam, kMuon };
+
+// How Newton-Schulz treats a matrix that tensor ranks split: each rank its part, each rank all of
+// it, or all ranks together.
+enum class MuonTensorMode : uint8_t { kBlockwise, kDuplicated, kDistributed };
+
+struct MuonRules {
+  int steps = 5;  // of Newton-Schulz
+  MuonTensorMode tensor_mode = MuonTensorMode::kDuplicated;
+  bool nesterov = false;
+  bool split_qkv = true;  // queries, keys and values are matrices of their own
+  bool layout = true;     // distributed: buckets place whole matrices on ranks
+};
+
 struct OptimizerRules {
+  OptimizerKind kind = OptimizerKind::kAdam;
+  MuonRules muon;
   bool distributed = false;
+  int instances = 1;  // distributed: groups of data-parallel ranks that each hold all states
   bool gradient_clipping = true;
   bool check_gradients = true;
   bool step_checks = true;
   int64_t bucket_elements = 0;                       // 0: the framework's rule
   BufferKind gradient_buffers = BufferKind::kPlain;  // of gradient buckets and parameters
+
+  bool is_muon() const { return kind == OptimizerKind::kMuon; }
+  // Gradients are reduce-scattered, not all-reduced.
+  bool scatters() const { return distributed && (!is_muon() || muon.layout); }
 };
 
 struct KernelRules {
@@ -169,6 +190,7 @@ struct TrainingRules {
   ExpertRules moe;
   PipelineMessageRules p2p;
   HostRules host;
+  int offload_layers = 0;  // the first layers, whose activations wait on the host
   bool causal_flops_halved = true;
 
   bool fused_attention() const {
@@ -232,6 +254,7 @@ struct TrainingJob {
   OverlapRules overlap;
   FsdpRules fsdp;
   ZeroRules zero;
+  MegatronFsdpRules megatron_fsdp;
   MemoryRules memory;
 
   // Returns an error at the place of "section.key"; at the section if the key is not given.

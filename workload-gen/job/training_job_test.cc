@@ -91,9 +91,11 @@ TEST(TrainingJob, DuplicateKeysAreLocated) {
 
 TEST(TrainingJob, UnknownSectionsAreLocated) {
   const std::string error = ErrorOf(std::string(kTestJob) + "overlaps: {p2p: true}\n");
-  EXPECT_EQ(error.substr(0, error.find('\n')),
-            "test.yaml:19:1: error: unknown key 'overlaps' in 'model.yaml'; did you mean "
-            "'overlap'?; valid keys are model, training, parallel, overlap, fsdp, zero, memory");
+  EXPECT_EQ(
+      error.substr(0, error.find('\n')),
+      "test.yaml:19:1: error: unknown key 'overlaps' in 'model.yaml'; did you mean "
+      "'overlap'?; valid keys are model, training, parallel, overlap, fsdp, megatron_fsdp, zero, "
+      "memory");
 }
 
 TEST(TrainingJob, AMissingSectionIsAnError) {

@@ -19,6 +19,7 @@ class Resolver {
     Split();
     PlaceRanks();
     if (diagnostics_.ok()) PlaceExperts();
+    if (diagnostics_.ok()) PlaceInstances();
     if (diagnostics_.ok()) SplitBatch();
     RETURN_IF_ERROR(diagnostics_.ToStatus());
     return Finished();
@@ -112,6 +113,24 @@ class Resolver {
            parallel_.tensor, parallel_.context, dense, layout_.expert_tensor, layout_.expert,
            experts);
     }
+  }
+
+  // Every instance of the optimizer has the same number of ranks, also of those with the same
+  // experts (parallel_state.py).
+  void PlaceInstances() {
+    const int instances = job_.training.optimizer.instances;
+    if (instances == 1) return;
+    layout_.instances = instances;
+    const auto check = [&](const char* what, int64_t ranks) {
+      if (ranks % instances == 0) return;
+      Fail("training.optimizer_instances",
+           "optimizer_instances {} does not divide the {} ranks that hold the same {}", instances,
+           ranks, what);
+    };
+    check("weights", int64_t{parallel_.context} * layout_.data);
+    if (job_.model.moe.experts == 0) return;
+    const int64_t sets = int64_t{layout_.expert_tensor} * layout_.expert * parallel_.pipeline;
+    check("experts", topology_.gpu_count() / sets);
   }
 
   void SplitBatch() {

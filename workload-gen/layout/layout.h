@@ -24,7 +24,8 @@ struct ParallelLayout {
   int pipeline = 1;
   int expert = 1;
   int expert_tensor = 1;
-  int chunks = 1;  // virtual stages of a rank
+  int chunks = 1;     // virtual stages of a rank
+  int instances = 1;  // of the distributed optimizer, among the ranks that hold the same weights
   bool sequence_parallel = false;
   RankOrder order = RankOrder::kTensorContextExpertDataPipeline;
   int microbatches = 1;          // per step and rank
@@ -40,6 +41,9 @@ struct ParallelLayout {
   // Ranks that hold the same weights of dense layers and sum their gradients.
   int gradient_ranks() const { return context * data; }
   int expert_data() const { return world() / (expert_tensor * expert * pipeline); }
+  // Those of them that split the optimizer's states.
+  int shard_ranks() const { return gradient_ranks() / instances; }
+  int expert_shard_ranks() const { return expert_data() / instances; }
 
   // Returns the rank at these coordinates; tensor is the fastest dimension.
   int RankOf(int tp, int dp, int pp, int cp = 0) const {

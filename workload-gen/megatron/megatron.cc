@@ -5,7 +5,9 @@
 
 #include "core/model/attention_backend.h"
 #include "workload-gen/layout/process_groups.h"
+#include "workload-gen/layout/shard_groups.h"
 #include "workload-gen/megatron/megatron_scope.h"
+#include "workload-gen/memory/activation_memory.h"
 #include "workload-gen/memory/rank_memory.h"
 #include "workload-gen/program/program_builder.h"
 #include "workload-gen/stages/stage_program.h"
@@ -35,17 +37,19 @@ std::vector<ExpertLoad> LoadsOf(const TrainingJob& job) {
   return {ExpertLoad::kBusiest, ExpertLoad::kOthers};
 }
 
-void WritePrograms(const TrainingJob& job, const ParallelLayout& layout, Workload* workload) {
+void WritePrograms(const TrainingJob& job, const ParallelLayout& layout, const ShardRoles& shards,
+                   int64_t offloaded_layer, Workload* workload) {
   WorkTables tables(workload);
   const std::vector<ExpertLoad> loads = LoadsOf(job);
   const int gpus = workload->topology.host_kinds.front().gpus;
   std::vector<RankWork> works;
   for (const ExpertLoad load : loads) {
     works.push_back(MakeRankWork(job, layout, &tables, load, gpus));
+    works.back().offloaded_layer = offloaded_layer;
   }
   for (int stage = 0; stage < layout.pipeline; ++stage) {
     for (const RankWork& work : works) {
-      workload->programs.push_back(WriteStageProgram(job, layout, work, stage, &tables));
+      workload->programs.push_back(WriteStageProgram(job, layout, work, stage, shards, &tables));
     }
   }
   workload->class_count = static_cast<int>(workload->programs.size());
@@ -90,6 +94,14 @@ ActivationRules ActivationsOf(const TrainingJob& job, const ParallelLayout& layo
   return rules;
 }
 
+// Returns the bytes that a layer saves in a run that offloads nothing.
+int64_t OffloadedLayer(const TrainingJob& job, const ParallelLayout& layout,
+                       const ShardRoles& shards, const ActivationRules& rules, Workload workload) {
+  if (job.training.offload_layers == 0) return 0;
+  WritePrograms(job, layout, shards, 0, &workload);
+  return WalkActivations(workload, workload.programs[0], rules).of_layer.count();
+}
+
 class Megatron : public Framework {
  public:
   Status Check(const TrainingJob& job) const override { return CheckMegatronScope(job); }
@@ -101,7 +113,11 @@ class Megatron : public Framework {
     workload.streams = StreamNames();
     workload.totals = TotalsOf(job, layout);
     BuildGroups(layout, GroupNeedsOf(job), &workload);
-    WritePrograms(job, layout, &workload);
+    const ShardRoles shards = AddInstanceGroups(layout, job.model.moe.experts > 0, &workload);
+    ActivationRules activations = ActivationsOf(job, layout);
+    const int64_t offloaded = OffloadedLayer(job, layout, shards, activations, workload);
+    activations.offloaded = offloaded * job.training.offload_layers;
+    WritePrograms(job, layout, shards, offloaded, &workload);
     DropUnusedSubmodules(&workload);
     CollectUses(&workload);
     std::vector<StateMemory> states;
@@ -110,7 +126,7 @@ class Megatron : public Framework {
     for (int c = 0; c < workload.class_count; ++c) {
       states.push_back(MegatronStates(job, layout, c / loads, gpu));
     }
-    FillMemory(job.memory, ActivationsOf(job, layout), states, &workload);
+    FillMemory(job.memory, activations, states, &workload);
     return workload;
   }
 

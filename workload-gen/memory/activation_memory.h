@@ -26,6 +26,8 @@ struct ActivationRules {
   // If true, attention saves its result apart from the input of the next product: context
   // parallelism exchanges heads for rows in between, or that product saves no input or another.
   bool keeps_attention = false;
+  // Bytes of saved tensors that wait on the host at the peak.
+  int64_t offloaded = 0;
   // If true, attention gathers keys that it does not save.
   bool gathers_keys = false;
   WorkingRules working;

@@ -49,7 +49,8 @@ int64_t LaunchesInGraphs(const Workload& workload, const Program& program) {
 void FillMemory(const MemoryRules& rules, const ActivationRules& activations,
                 const std::vector<StateMemory>& states, Workload* workload) {
   for (size_t c = 0; c < workload->programs.size(); ++c) {
-    const ActivationMemory walked = WalkActivations(*workload, workload->programs[c], activations);
+    ActivationMemory walked = WalkActivations(*workload, workload->programs[c], activations);
+    walked.peak -= Bytes(activations.offloaded);
     const StateMemory& state = states[c];
     // The step holds no activations.
     const Bytes working = std::max(walked.working, Bytes(state.step) - walked.peak);

@@ -1,10 +1,13 @@
 #include "workload-gen/memory/state_memory.h"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 #include <utility>
 
 #include "workload-gen/stages/data_parallel.h"
+#include "workload-gen/stages/fsdp_units.h"
+#include "workload-gen/stages/muon_step.h"
 
 namespace drydock {
 namespace {
@@ -34,9 +37,14 @@ class States {
       : job_(job), training_(job.training), layout_(layout), gpu_(gpu) {}
 
   StateMemory Of(int stage) {
-    for (const ChunkBuckets& chunk : MakeChunkBuckets(job_, layout_, stage)) {
+    const std::vector<ChunkBuckets> chunks = MakeChunkBuckets(job_, layout_, stage);
+    if (training_.optimizer.is_muon()) {
+      states_.optimizer += MuonShareOf(chunks, job_, layout_, MuonRank::kMostBytes).state_bytes();
+    }
+    for (const ChunkBuckets& chunk : chunks) {
       for (const Bucket& bucket : chunk.buckets) AddBucket(bucket);
       for (const Parameter& parameter : chunk.parameters) AddParameter(parameter);
+      if (job_.megatron_fsdp.any()) AddUnits(chunk);
     }
     states_.libraries += Workspaces();
     if (stage == layout_.pipeline - 1) states_.libraries += HeadBuffers();
@@ -45,15 +53,49 @@ class States {
 
  private:
   void AddBucket(const Bucket& bucket) {
-    const int64_t owners = training_.optimizer.distributed ? RanksOf(bucket, layout_) : 1;
+    const int64_t owners = OwnersOf(bucket, job_, layout_);
+    const MegatronFsdpRules& fsdp = job_.megatron_fsdp;
+    const int64_t parts = RanksOf(bucket, layout_);
     const DataType gradients = training_.precision.gradients;
     // With quantized_gather, the quantized copies are all there is of a weight.
     const int64_t copied = training_.precision.quantized_gather ? bucket.quantized : 0;
-    states_.parameters += (bucket.elements - copied) * SizeOf(training_.precision.type).count();
-    states_.gradients += bucket.elements * SizeOf(gradients).count();
-    states_.optimizer += bucket.elements / owners * kAdamBytes;
+    states_.parameters += (bucket.elements - copied) / (fsdp.shards_parameters() ? parts : 1) *
+                          SizeOf(training_.precision.type).count();
+    states_.gradients +=
+        bucket.elements / (fsdp.shards_gradients() ? parts : 1) * SizeOf(gradients).count();
+    if (!training_.optimizer.is_muon()) states_.optimizer += bucket.elements / owners * kAdamBytes;
     // The step casts gradients of 16 bits to fp32.
     if (gradients != DataType::kFp32) states_.step += bucket.elements / owners * 4;
+  }
+
+  // Whole parameters and gradients of Megatron-FSDP's units: those in use and ahead, those outside
+  // units, and those whose reduction runs.
+  void AddUnits(const ChunkBuckets& chunk) {
+    const MegatronFsdpRules& fsdp = job_.megatron_fsdp;
+    const std::vector<Bucket>& buckets = chunk.buckets;
+    int64_t all = 0, outside = 0, quantized = 0, largest = 0;
+    for (const Bucket& bucket : buckets) {
+      all += bucket.elements;
+      quantized += bucket.quantized;
+      (bucket.unit < 0 ? outside : largest) =
+          bucket.unit < 0 ? outside + bucket.elements : std::max(largest, bucket.elements);
+    }
+    if (fsdp.shards_parameters()) {
+      const int64_t type = SizeOf(training_.precision.type).count();
+      const double each =
+          training_.precision.quantized_gather && all > outside
+              ? static_cast<double>(type) -
+                    (static_cast<double>(type) - OperandBytes(training_.precision.products())) *
+                        static_cast<double>(quantized) / static_cast<double>(all - outside)
+              : static_cast<double>(type);
+      const auto units = static_cast<double>(GatheredElements(buckets, fsdp));
+      states_.gathered += outside * type + std::llround(units * each);
+    }
+    if (fsdp.shards_gradients()) {
+      const int64_t waiting = fsdp.double_buffer ? 2 * largest + outside
+                                                 : CommunicationElements(buckets, fsdp) + largest;
+      states_.buffers += std::min(all, waiting) * SizeOf(training_.precision.gradients).count();
+    }
   }
 
   bool fuses() const {
@@ -77,7 +119,14 @@ class States {
       states_.libraries += parameter.elements * type;
     }
     if (!quantized) return;
-    states_.fp8_weights += std::llround(static_cast<double>(parameter.elements) * CopyBytes());
+    // Megatron-FSDP splits stored parameters, also quantized ones; a copy of bf16 stays whole.
+    const bool split =
+        job_.megatron_fsdp.shards_parameters() && training_.precision.quantized_gather;
+    const int parts = !split             ? 1
+                      : parameter.expert ? layout_.expert_shard_ranks()
+                                         : layout_.shard_ranks();
+    states_.fp8_weights +=
+        std::llround(static_cast<double>(parameter.elements / parts) * CopyBytes());
   }
 
   // Of a weight's element. Blocks of scales differ between both directions; fp8 with one scale for

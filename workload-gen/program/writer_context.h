@@ -5,6 +5,7 @@
 
 #include "workload-gen/job/training_job.h"
 #include "workload-gen/layout/layout.h"
+#include "workload-gen/layout/shard_groups.h"
 #include "workload-gen/program/program_builder.h"
 #include "workload-gen/work/layer_work.h"
 #include "workload-gen/work/transformer.h"
@@ -26,6 +27,7 @@ struct WriterContext {
   ProgramBuilder* builder;
   int stage;
   WeightGradientSink* weights = nullptr;
+  ShardRoles shards = {};  // of the distributed optimizer
 
   bool IsFirst(int chunk) const { return stage == 0 && chunk == 0; }
   bool IsLast(int chunk) const {

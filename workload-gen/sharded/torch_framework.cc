@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "workload-gen/layout/process_groups.h"
+#include "workload-gen/layout/shard_groups.h"
 #include "workload-gen/program/program_builder.h"
-#include "workload-gen/sharded/shard_groups.h"
 #include "workload-gen/work/model_size.h"
 #include "workload-gen/work/table_finish.h"
 

@@ -5,9 +5,9 @@
 
 #include <vector>
 
+#include "workload-gen/layout/shard_groups.h"
 #include "workload-gen/program/tensor_parallel.h"
 #include "workload-gen/program/writer_context.h"
-#include "workload-gen/sharded/shard_groups.h"
 #include "workload-gen/sharded/torch_model.h"
 #include "workload-gen/stages/pipeline_exchange.h"
 

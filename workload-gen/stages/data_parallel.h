@@ -21,8 +21,17 @@ struct ChunkBuckets {
 // The bytes of a weight's element in its quantized copies: along both dimensions, if its products
 // are quantized (PrecisionRules::products).
 double CopyBytes(const PrecisionRules& precision);
-// The number of ranks that share the parameters of a bucket.
+// The number of ranks that one call reduces or gathers a bucket over.
 int RanksOf(const Bucket& bucket, const ParallelLayout& layout);
+// The number of ranks that split the optimizer's states of a bucket.
+int64_t OwnersOf(const Bucket& bucket, const TrainingJob& job, const ParallelLayout& layout);
+// True if the bucket has parameters of the layer; or of embedding or head (ParameterGather).
+bool HoldsParameters(const ChunkBuckets& chunk, size_t bucket, int layer);
+// The gather of a bucket, as its parameters are stored.
+CommCall GatherCall(const TrainingJob& job, const Bucket& bucket, const ParallelLayout& layout);
+// Starts a call over the ranks that share a bucket, after `after`.
+ProgramBuilder::OpId StartBucketCall(const WriterContext& c, const Bucket& bucket, CommCall call,
+                                     ProgramBuilder::OpId after = ProgramBuilder::kNothing);
 
 // The buckets of the experts come after the others. Only the first chunk of the first stage has
 // several buckets: only there the framework overlaps their reduction with backward.
@@ -34,7 +43,11 @@ class GradientReduction : public GradientListener {
   GradientReduction(const WriterContext& context, const std::vector<ChunkBuckets>* chunks);
 
   // From now on, reduces each bucket of the chunk when all its gradients are complete.
-  void Arm(int chunk) { armed_ = chunk; }
+  void Arm(int chunk);
+  // Megatron-FSDP: is this the last micro-batch of the step?
+  void SetLast(bool last) { last_ = last; }
+  // Megatron-FSDP, after a backward that was armed: compute waits for all its reductions.
+  void FinishMicrobatch();
   void OnGradient(ParameterKind kind, int layer) override;
   // Reduces the remaining buckets of the chunk.
   void Reduce(int chunk);
@@ -45,6 +58,12 @@ class GradientReduction : public GradientListener {
   using Key = std::pair<ParameterKind, int>;  // kind, layer
 
   void Launch(size_t chunk, size_t bucket);
+  ProgramBuilder::OpId StartReduction(const Bucket& bucket, const CommCall& call);
+  void LaunchUnit(const Bucket& bucket);
+  void LimitQueue();
+  ProgramBuilder::OpId AddShare(const Bucket& bucket, ProgramBuilder::OpId after);
+  ProgramBuilder::OpId ReduceOverInstances(const Bucket& bucket, ProgramBuilder::OpId after);
+  void WaitForAll();
 
   const WriterContext& c_;
   const std::vector<ChunkBuckets>& chunks_;
@@ -53,6 +72,10 @@ class GradientReduction : public GradientListener {
   std::vector<std::vector<size_t>> missing_;                    // [chunk][bucket] gradients
   std::vector<std::vector<char>> launched_;
   std::vector<ProgramBuilder::OpId> running_;
+  ProgramBuilder::OpId across_ = ProgramBuilder::kNothing;  // the last sum over instances
+  bool last_ = true;
+  // Megatron-FSDP: elements and last op of the reductions that compute has not waited for.
+  std::vector<std::pair<int64_t, ProgramBuilder::OpId>> queue_;
 };
 
 class ParameterGather {
@@ -71,7 +94,7 @@ class ParameterGather {
   bool overlapped() const;
   ProgramBuilder::OpId Start(size_t chunk, size_t bucket);
   void StartChunk(size_t chunk);
-  bool Holds(size_t chunk, size_t bucket, int layer) const;
+  void CopyTensors(size_t chunk, size_t bucket);
 
   const WriterContext& c_;
   const std::vector<ChunkBuckets>& chunks_;

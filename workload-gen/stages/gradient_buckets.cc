@@ -1,6 +1,7 @@
 #include "workload-gen/stages/gradient_buckets.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 namespace drydock {
@@ -25,6 +26,7 @@ class Filler {
     if (rule_.distributed_optimizer) open_.elements = RoundUp(open_.elements, kParameterAlignment);
     open_.elements += parameter.elements;
     open_.parameters.push_back(index);
+    sizes_.push_back(parameter.elements);
     if (apart || (rule_.elements > 0 && open_.elements >= rule_.elements)) Close();
   }
 
@@ -33,6 +35,8 @@ class Filler {
     if (rule_.distributed_optimizer) {
       open_.elements = RoundUp(open_.elements, std::lcm(int64_t{rule_.data}, kBucketAlignment));
     }
+    if (rule_.tensors == BucketRule::Tensors::kMatrices) Place();
+    sizes_.clear();
     open_.expert = rule_.expert;
     buckets_.push_back(std::move(open_));
     open_ = Bucket();
@@ -44,8 +48,22 @@ class Filler {
   }
 
  private:
+  // All ranks have as many elements as the fullest, which gets the largest tensors first.
+  void Place() {
+    std::sort(sizes_.begin(), sizes_.end(), std::greater<>());
+    std::vector<int64_t> ranks(static_cast<size_t>(rule_.data), 0);
+    for (const int64_t size : sizes_) {
+      int64_t& least = *std::min_element(ranks.begin(), ranks.end());
+      least = RoundUp(least, kParameterAlignment) + size;
+    }
+    const int64_t most = *std::max_element(ranks.begin(), ranks.end());
+    open_.elements = RoundUp(most, kBucketAlignment) * rule_.data;
+    open_.whole_tensors = true;
+  }
+
   BucketRule rule_;
   Bucket open_;
+  std::vector<int64_t> sizes_;
   std::vector<Bucket> buckets_;
 };
 
@@ -55,6 +73,9 @@ std::vector<Bucket> MakeBuckets(const std::vector<Parameter>& parameters, const 
   Filler filler(rule);
   for (size_t i = parameters.size(); i-- > 0;) {
     if (parameters[i].expert != rule.expert || parameters[i].frozen) continue;
+    const bool matrix = IsMuonMatrix(parameters[i].kind);
+    if (rule.tensors == BucketRule::Tensors::kMatrices && !matrix) continue;
+    if (rule.tensors == BucketRule::Tensors::kOthers && matrix) continue;
     filler.Add(i, parameters[i]);
   }
   return filler.Take();

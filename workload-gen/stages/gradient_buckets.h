@@ -16,12 +16,16 @@ struct BucketRule {
   bool distributed_optimizer = false;  // aligns and pads; the shared embedding has its own bucket
   int data = 1;                        // ranks that the gradients are summed over
   bool expert = false;                 // parameters of experts, or all others: two buffers
+  // Of the layer-wise optimizer: matrices, each of which one rank holds whole, and all others.
+  enum class Tensors : uint8_t { kAll, kMatrices, kOthers } tensors = Tensors::kAll;
 };
 
 struct Bucket {
   int64_t elements = 0;            // padding included
   std::vector<size_t> parameters;  // indices into the chunk's list
   bool expert = false;
+  bool whole_tensors = false;  // no rank has a part of one
+  int unit = -1;               // Megatron-FSDP: the layer; -1 outside layers
   int64_t quantized =
       0;  // elements of weights whose products are quantized; the caller fills it in
 };

@@ -9,11 +9,13 @@
 #include "workload-gen/program/deferred_gradients.h"
 #include "workload-gen/program/fp8_scales.h"
 #include "workload-gen/program/sample_loader.h"
+#include "workload-gen/stages/activation_offload.h"
 #include "workload-gen/stages/combined_stage.h"
 #include "workload-gen/stages/data_parallel.h"
 #include "workload-gen/stages/pipeline_exchange.h"
 #include "workload-gen/stages/schedule.h"
 #include "workload-gen/stages/step_tail.h"
+#include "workload-gen/stages/unit_gather.h"
 
 namespace drydock {
 namespace {
@@ -21,12 +23,14 @@ namespace {
 class StageWriter {
  public:
   StageWriter(const TrainingJob& job, const ParallelLayout& layout, const RankWork& work, int stage,
-              WorkTables* tables)
+              const ShardRoles& shards, WorkTables* tables)
       : builder_(tables),
-        c_{job, layout, work, tables, &builder_, stage},
+        c_{job, layout, work, tables, &builder_, stage, nullptr, shards},
         chunks_(MakeChunkBuckets(job, layout, stage)),
         reduction_(c_, &chunks_),
         gather_(c_, &chunks_),
+        units_(c_, &chunks_),
+        offload_(c_),
         deferred_(&builder_, &reduction_),
         layers_(c_, &deferred_),
         edges_(c_, &reduction_),
@@ -41,6 +45,7 @@ class StageWriter {
     builder_.SetPhase(Phase::kForward);
     samples_.Begin();
     gather_.Begin();
+    units_.Begin();
     for (const Action& action : MakeSchedule(PipelineShapeOf(c_))) {
       switch (action.kind) {
         case Action::Kind::kCompute:
@@ -85,12 +90,21 @@ class StageWriter {
   // bucket.
   void BeginBackward(const StageWork& work) {
     const bool last = work.microbatch == c_.layout.microbatches - 1;
+    if (c_.job.megatron_fsdp.any()) return BeginUnits(last);
     const bool by_bucket = c_.job.overlap.grad_reduce && c_.layout.chunks == 1 && c_.stage == 0;
     if (last && by_bucket) reduction_.Arm(0);
   }
 
+  void BeginUnits(bool last) {
+    units_.BeginBackward();
+    reduction_.SetLast(last);
+    by_unit_ = c_.job.megatron_fsdp.shards_gradients() || (last && c_.job.overlap.grad_reduce);
+    if (by_unit_) reduction_.Arm(0);
+  }
+
   void EndBackward(const StageWork& work) {
     finished_backwards_.push_back(work);
+    if (by_unit_) reduction_.FinishMicrobatch();
     if (c_.job.overlap.grad_reduce && c_.layout.chunks > 1) ReduceFinishedChunk();
   }
 
@@ -121,6 +135,7 @@ class StageWriter {
     builder_.SetPhase(Phase::kForward);
     edges_.Batch(first || c_.HasMtpLayers(chunk), last);
     const auto gather = [&](int layer) {
+      units_.BeforeForward(layer);
       if (microbatch == 0) gather_.BeforeForward(chunk, layer);
     };
     if (first) {
@@ -129,9 +144,13 @@ class StageWriter {
     }
     const int end = c_.layout.EndLayer(c_.stage, chunk);
     for (int layer = c_.layout.FirstLayer(c_.stage, chunk); layer < end; ++layer) {
-      gather(layer);
+      if (microbatch == 0) gather_.BeforeForward(chunk, layer);
       builder_.SetPlace(layer, microbatch, chunk);
+      units_.BeforeForward(layer);
+      offload_.BeforeForward(layer);
       layers_.Forward(layer);
+      units_.AfterForward(layer);
+      offload_.AfterForward(layer);
     }
     builder_.SetPlace(-1, microbatch, chunk);
     ReduceScales(c_, chunk, kForwardScales);
@@ -157,6 +176,7 @@ class StageWriter {
     for (int k = c_.layout.FirstMtpLayer(c_.stage, chunk); k < end; ++k) {
       builder_.SetPlace(c_.job.model.layers + k, microbatch, chunk);
       mtp_.Forward(k);
+      units_.AfterForward(c_.job.model.layers + k);
     }
     builder_.SetPlace(-1, microbatch, chunk);
   }
@@ -166,7 +186,9 @@ class StageWriter {
     const int begin = c_.layout.FirstMtpLayer(c_.stage, chunk);
     for (int k = c_.layout.EndMtpLayer(c_.stage, chunk); k-- > begin;) {
       builder_.SetPlace(c_.job.model.layers + k, microbatch, chunk);
+      units_.BeforeBackward(c_.job.model.layers + k);
       mtp_.Backward(k);
+      units_.AfterBackward(c_.job.model.layers + k);
     }
     builder_.SetPlace(-1, microbatch, chunk);
     if (c_.layout.pipeline > 1) reduction_.OnGradient(ParameterKind::kWordEmbedding, -1);
@@ -197,11 +219,15 @@ class StageWriter {
     int end = c_.layout.EndLayer(c_.stage, chunk);
     while (end > begin) {
       const int size = RecomputedTogether(begin, end);
+      if (size == 1) units_.BeforeBackward(end - 1);
       if (size > 0) Recompute(end - size, end, microbatch, chunk);
       const int down_to = end - std::max(size, 1);
       for (; end > down_to; --end) {
         builder_.SetPlace(end - 1, microbatch, chunk);
+        units_.BeforeBackward(end - 1);
+        offload_.BeforeBackward(end - 1);
         layers_.Backward(end - 1);
+        units_.AfterBackward(end - 1);
       }
     }
     builder_.SetPlace(-1, microbatch, chunk);
@@ -225,6 +251,7 @@ class StageWriter {
     builder_.SetPhase(Phase::kRecompute);
     for (int layer = begin; layer < end; ++layer) {
       builder_.SetPlace(layer, microbatch, chunk);
+      units_.BeforeRepeated(layer);
       layers_.Forward(layer);
     }
     builder_.SetPhase(Phase::kBackward);
@@ -235,6 +262,8 @@ class StageWriter {
   std::vector<ChunkBuckets> chunks_;
   GradientReduction reduction_;
   ParameterGather gather_;
+  UnitGather units_;
+  ActivationOffload offload_;
   DeferredGradients deferred_;
   LayerWriter layers_;
   EdgeWriter edges_;
@@ -243,13 +272,15 @@ class StageWriter {
   PipelineExchanges exchanges_;
   SampleLoader samples_{c_};
   std::vector<StageWork> finished_backwards_;
+  bool by_unit_ = false;  // the running backward reduces Megatron-FSDP's units
 };
 
 }  // namespace
 
 Program WriteStageProgram(const TrainingJob& job, const ParallelLayout& layout,
-                          const RankWork& work, int stage, WorkTables* tables) {
-  return StageWriter(job, layout, work, stage, tables).Write();
+                          const RankWork& work, int stage, const ShardRoles& shards,
+                          WorkTables* tables) {
+  return StageWriter(job, layout, work, stage, shards, tables).Write();
 }
 
 }  // namespace drydock

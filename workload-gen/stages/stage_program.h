@@ -6,13 +6,15 @@
 #include "core/model/workload.h"
 #include "workload-gen/job/training_job.h"
 #include "workload-gen/layout/layout.h"
+#include "workload-gen/layout/shard_groups.h"
 #include "workload-gen/work/layer_work.h"
 #include "workload-gen/work/work_tables.h"
 
 namespace drydock {
 
 Program WriteStageProgram(const TrainingJob& job, const ParallelLayout& layout,
-                          const RankWork& work, int stage, WorkTables* tables);
+                          const RankWork& work, int stage, const ShardRoles& shards,
+                          WorkTables* tables);
 
 }  // namespace drydock
 

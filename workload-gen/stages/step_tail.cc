@@ -16,9 +16,13 @@ StepTail::StepTail(const WriterContext& context, const std::vector<ChunkBuckets>
     for (const Bucket& bucket : chunk.buckets) quantized_ += bucket.quantized;
     if (!c_.job.training.optimizer.distributed) continue;
     for (const Bucket& bucket : chunk.buckets) {
-      owned_ += bucket.elements / RanksOf(bucket, c_.layout);
+      owned_ += bucket.elements / OwnersOf(bucket, c_.job, c_.layout);
     }
   }
+  if (!c_.job.training.optimizer.is_muon()) return;
+  muon_ = MuonShareOf(chunks, c_.job, c_.layout, MuonRank::kMostWork);
+  owned_ = muon_.matrix_elements + muon_.adam_elements;
+  tensors_ = muon_.tensors;
 }
 
 // A rank of the distributed optimizer has an even share of a bucket's elements, so of its tensors.
@@ -31,7 +35,7 @@ void StepTail::CountTensors(const ChunkBuckets& chunk) {
   }
   for (const Bucket& bucket : chunk.buckets) {
     const auto count = static_cast<int64_t>(bucket.parameters.size());
-    const int64_t ranks = RanksOf(bucket, c_.layout);
+    const int64_t ranks = OwnersOf(bucket, c_.job, c_.layout);
     tensors_ += (count + ranks - 1) / ranks;
   }
 }
@@ -72,7 +76,8 @@ void StepTail::AllReduce(Role role, Stream stream, DataType type, ReduceOp op, i
                     : role == kExpertModelRole ? l.expert_tensor * l.expert * l.pipeline
                     : role == kStageRole       ? l.world() / l.pipeline
                     : role == kEmbeddingRole   ? EmbeddingHolders()
-                                               : l.world();
+                    : role == kWorldRole       ? l.world()
+                                               : l.world() / l.instances;
   c_.builder->Collective(role, stream, call);
 }
 
@@ -85,20 +90,24 @@ void StepTail::AllReduceReplica(DataType type, ReduceOp op) {
 }
 
 void StepTail::AllReduceModel(ReduceOp op) {
-  if (c_.job.training.optimizer.distributed)
-    AllReduceWorld(DataType::kFp32, op);
+  // Without sharding, Megatron-FSDP's ranks have whole gradients.
+  const bool whole = c_.job.megatron_fsdp.sharding == ParameterSharding::kNoShard;
+  const bool distributed = c_.job.training.optimizer.distributed && !whole;
+  if (distributed)
+    AllReduce(c_.shards.instance, kWorldStream, DataType::kFp32, op, 1);
   else
     AllReduceReplica(DataType::kFp32, op);
   // The gradients of experts have their own optimizer.
-  if (!c_.job.training.optimizer.distributed && c_.job.model.moe.experts > 0) {
+  if (!distributed && c_.job.model.moe.experts > 0) {
     AllReduce(kExpertModelRole, kModelStream, DataType::kFp32, op, 1);
   }
 }
 
 void StepTail::ReduceReplicated() {
   if (replicated_ == 0) return;
+  const bool parts = c_.job.megatron_fsdp.shards_gradients();
   AllReduce(kTensorRole, kTensorStream, c_.job.training.precision.gradients, ReduceOp::kSum,
-            replicated_);
+            parts ? replicated_ / c_.layout.shard_ranks() : replicated_);
 }
 
 void StepTail::ReduceSharedEmbedding() {
@@ -149,7 +158,15 @@ void StepTail::Optimize() {
     Compute("optimizer.clip", submodule::GradientScale{{owned_, tensors_}}, DataType::kFp32);
   }
   if (training.host.log_zeros) CountZeros();
-  Compute("optimizer.adam", submodule::Optimizer{{owned_, tensors_}}, DataType::kFp32);
+  if (training.optimizer.is_muon()) {
+    MuonStep(c_).Write(muon_.matrices);
+    if (muon_.adam_elements > 0) {
+      Compute("optimizer.adam", submodule::Optimizer{{muon_.adam_elements, muon_.adam_tensors}},
+              DataType::kFp32);
+    }
+  } else {
+    Compute("optimizer.adam", submodule::Optimizer{{owned_, tensors_}}, DataType::kFp32);
+  }
   Compute("optimizer.copy", submodule::Cast{{owned_, tensors_}}, training.precision.type);
 }
 
@@ -177,7 +194,8 @@ void StepTail::QuantizeWeights() {
   const PrecisionRules& precision = c_.job.training.precision;
   const DataType type = precision.products();
   if (quantized_ == 0 || precision.delayed_scaling()) return;
-  if (precision.quantized_gather && type != DataType::kMxfp8) return;
+  const bool stored = type != DataType::kMxfp8 || c_.job.megatron_fsdp.any();
+  if (precision.quantized_gather && stored) return;
   const bool known = type == DataType::kMxfp8 || type == DataType::kFp8Block;
   c_.builder->Compute(StepWork("weights.quantise",
                                submodule::Quantize{.rows = 1, .n = quantized_, .fused = known},

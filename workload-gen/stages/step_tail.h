@@ -5,6 +5,7 @@
 
 #include "workload-gen/program/writer_context.h"
 #include "workload-gen/stages/data_parallel.h"
+#include "workload-gen/stages/muon_step.h"
 
 namespace drydock {
 
@@ -37,7 +38,8 @@ class StepTail {
   int64_t owned_ = 0;       // elements this rank's optimizer updates
   int64_t tensors_ = 0;     // that hold these elements
   int64_t parameters_ = 0;  // tensors of this rank's part of the model
-  int64_t quantized_ = 0;   // elements of weights of which this rank has quantized copies
+  MuonShare muon_;
+  int64_t quantized_ = 0;  // elements of weights of which this rank has quantized copies
 };
 
 }  // namespace drydock

@@ -71,6 +71,7 @@ struct RankWork {
   std::optional<MtpWork> mtp;
   GraphCopyWork graph_copies;  // unless training.cuda_graphs has none or whole passes
   int64_t rows = 0;            // t: tokens of a micro-batch on this rank
+  int64_t offloaded_layer = 0;  // bytes that each layer of training.offload_layers offloads
   int64_t local_rows = 0;      // t, or t / tensor under sequence parallelism
 
   const LayerWork& LayerOf(int layer) const {

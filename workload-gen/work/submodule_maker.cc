@@ -56,8 +56,11 @@ LinearWork SubmoduleMaker::Gemms(const std::string& name, DataType type, Kind li
   work.forward = add(Pass::kForward);
   work.activation_gradient = add(Pass::kBackwardActivation);
   const bool fp32 = job_.training.precision.gradients == DataType::kFp32;
+  // Gradients that are reduced in each micro-batch are written, not added; in fp32 the product
+  // still writes the wider type, and the little that it does not read is left out.
+  const bool adds = !job_.megatron_fsdp.shards_gradients();
   linear.accumulate_fp32 = fp32 && job_.training.kernels.gradient_accumulation_fusion;
-  linear.accumulate_half = !fp32 && job_.training.kernels.gradient_accumulation_fusion;
+  linear.accumulate_half = !fp32 && adds && job_.training.kernels.gradient_accumulation_fusion;
   work.weight_gradient = add(Pass::kBackwardWeight);
   if (job_.training.kernels.gradient_accumulation_fusion) return work;
   int64_t rows = linear.n;
@@ -225,8 +228,14 @@ LinearWork SubmoduleMaker::GroupedLinear(const std::string& name, int64_t rows, 
 
 uint32_t SubmoduleMaker::Accumulation(const std::string& linear, int64_t rows, int64_t n) {
   const bool fp32 = job_.training.precision.gradients == DataType::kFp32;
-  return Add(linear + "-accumulate", submodule::Add{.rows = rows, .n = n, .accumulate_fp32 = fp32},
-             Pass::kBackwardWeight);
+  submodule::Add add{.rows = rows, .n = n, .accumulate_fp32 = fp32};
+  // A gradient that is reduced in each micro-batch is copied: as many bytes as a cast.
+  if (job_.megatron_fsdp.shards_gradients()) {
+    if (fp32)
+      return Add(linear + "-accumulate", submodule::Cast{{rows * n}}, Pass::kBackwardWeight);
+    add.summands = 1;
+  }
+  return Add(linear + "-accumulate", add, Pass::kBackwardWeight);
 }
 
 ForwardBackwardWork SubmoduleMaker::Norm(const std::string& name, int64_t rows, int64_t width) {

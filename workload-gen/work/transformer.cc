@@ -253,6 +253,11 @@ bool IsLayerWeight(ParameterKind kind) {
   }
 }
 
+bool IsMuonMatrix(ParameterKind kind) {
+  return IsLayerWeight(kind) || kind == ParameterKind::kRouterWeight ||
+         kind == ParameterKind::kSharedGate;
+}
+
 bool IsQuantizedWeight(const TrainingJob& job, const Parameter& parameter) {
   const PrecisionRules& precision = job.training.precision;
   if (!precision.quantized() || !IsLayerWeight(parameter.kind)) return false;

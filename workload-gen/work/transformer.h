@@ -79,6 +79,8 @@ struct Parameter {
 std::vector<Parameter> ChunkParameters(const ModelShape& model, const ParallelLayout& layout,
                                        int stage, int chunk);
 int64_t TotalElements(const std::vector<Parameter>& parameters);
+// True for the matrices inside layers that Muon updates.
+bool IsMuonMatrix(ParameterKind kind);
 // True for the weights of linear layers inside the transformer layers.
 bool IsLayerWeight(ParameterKind kind);
 // True for those of them that are quantized for their products.

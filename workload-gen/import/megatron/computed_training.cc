@@ -19,10 +19,7 @@ class ComputedTraining {
     SetPrecision();
     SetBatch();
     SetGraphs();
-    if (r_.Has("--optimizer") && r_.Text("--optimizer") != "adam") {
-      r_.Fail("--optimizer", fmt::format("'{}' is not generated; the only optimizer is adam",
-                                         r_.Text("--optimizer")));
-    }
+    SetOptimizer();
     SetKernels();
     if (r_.Has("--clip-grad") &&
         r_.Text("--clip-grad").find_first_of("123456789") == std::string::npos) {
@@ -37,11 +34,71 @@ class ComputedTraining {
       const bool plain = r_.Has("--disable-symmetric-registration");
       r_.Set("training.gradient_buffers", plain ? "registered" : "symmetric", "--use-nccl-ub");
     }
+    if (r_.Has("--use-megatron-fsdp") || r_.Has("--use-custom-fsdp")) SetMegatronFsdp();
     SetRecompute();
+    if (r_.Has("--cpu-offloading-num-layers")) {
+      r_.Set("training.offload_layers", r_.Text("--cpu-offloading-num-layers"),
+             "--cpu-offloading-num-layers");
+    }
     SetWorkspace();
   }
 
  private:
+  // `dist_muon` is muon with the distributed optimizer, which then is the layer-wise one.
+  void SetOptimizer() {
+    r_.Choose("--optimizer", "training.optimizer",
+              {{"adam", "adam"}, {"muon", "muon"}, {"dist_muon", "muon"}});
+    if (r_.Text("--optimizer", "adam") == "adam") return;
+    if (r_.Text("--optimizer") == "dist_muon")
+      r_.Set("training.distributed_optimizer", "true", "--optimizer");
+    const auto copy = [&](const char* key, const char* argument) {
+      if (r_.Has(argument)) r_.Set(key, r_.Text(argument), argument);
+    };
+    copy("training.muon_steps", "--muon-num-ns-steps");
+    copy("training.muon_tensor_mode", "--muon-tp-mode");
+    const auto set = [&](const char* key, const char* argument, const char* value) {
+      if (r_.Has(argument)) r_.Set(key, value, argument);
+    };
+    set("training.muon_nesterov", "--muon-nesterov", "true");
+    set("training.muon_split_qkv", "--muon-no-split-qkv", "false");
+    set("training.muon_layout", "--no-use-layer-wise-param-layout", "false");
+  }
+
+  // Megatron-LM turns on the distributed optimizer. Gradients have the type of the parameters,
+  // unless --megatron-fsdp-main-grads-dtype names another.
+  void SetMegatronFsdp() {
+    const char* use = r_.Has("--use-megatron-fsdp") ? "--use-megatron-fsdp" : "--use-custom-fsdp";
+    r_.Set("training.distributed_optimizer", "true", use);
+    r_.Set("megatron_fsdp.sharding",
+           r_.Text("--data-parallel-sharding-strategy", "optim_grads_params"),
+           r_.Has("--data-parallel-sharding-strategy") ? "--data-parallel-sharding-strategy" : use);
+    const std::string type = r_.Text("--megatron-fsdp-main-grads-dtype", "auto");
+    const std::string wire = r_.Text("--megatron-fsdp-grad-comm-dtype", "auto");
+    r_.Set("training.gradient_type", type == "auto" ? r_.Has("--fp16") ? "fp16" : "bf16" : type,
+           r_.Has("--megatron-fsdp-main-grads-dtype") ? "--megatron-fsdp-main-grads-dtype" : use);
+    if (wire != "auto" && wire != (type == "auto" ? "bf16" : type)) {
+      r_.Fail("--megatron-fsdp-grad-comm-dtype",
+              fmt::format("gradients that are reduced in {} and kept in another type are not "
+                          "generated; give both in one type",
+                          wire));
+    }
+    if (r_.Has("--outer-dp-sharding-strategy")) {
+      r_.Set("megatron_fsdp.outer_sharding", r_.Text("--outer-dp-sharding-strategy"),
+             "--outer-dp-sharding-strategy");
+    }
+    for (const char* buffers :
+         {"--fsdp-double-buffer", "--use-nccl-ub", "--megatron-fsdp-max-pool-double-buffer"}) {
+      if (r_.Has(buffers)) r_.Set("megatron_fsdp.double_buffer", "true", buffers);
+    }
+    if (r_.Has("--suggested-communication-unit-size")) {
+      r_.Set("megatron_fsdp.communication_elements", r_.Text("--suggested-communication-unit-size"),
+             "--suggested-communication-unit-size");
+    }
+    if (r_.Has("--calculate-per-token-loss")) {
+      r_.Set("megatron_fsdp.per_token_loss", "true", "--calculate-per-token-loss");
+    }
+  }
+
   // ":4096:8" is eight pieces of 4096 KiB, ":4096:2:16:8" two of those and eight of 16 KiB.
   void SetWorkspace() {
     const ScriptWord& word = line_.cublas_workspace;

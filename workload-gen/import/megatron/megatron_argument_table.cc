@@ -31,7 +31,11 @@ constexpr Names kPlain[] = {
      "--moe-deepep-num-sms --moe-hybridep-num-sms --q-lora-rank --kv-lora-rank --qk-head-dim "
      "--qk-pos-emb-head-dim --v-head-dim --loss-scale --main-grads-dtype --cuda-graph-impl "
      "--tp-comm-overlap-cfg --hybrid-layer-pattern --hybrid-override-pattern --softmax-type "
-     "--linear-attention-freq --experimental-attention-variant"},
+     "--linear-attention-freq --experimental-attention-variant "
+     "--data-parallel-sharding-strategy --outer-dp-sharding-strategy "
+     "--suggested-communication-unit-size --megatron-fsdp-main-grads-dtype "
+     "--megatron-fsdp-grad-comm-dtype --muon-num-ns-steps --muon-tp-mode "
+     "--cpu-offloading-num-layers"},
     {'0', Effect::kUsed,
      "--group-query-attention --use-rotary-position-embeddings --no-position-embedding "
      "--squared-relu --swiglu --quick-geglu --multi-latent-attention --recompute-activations "
@@ -40,7 +44,9 @@ constexpr Names kPlain[] = {
      "--accumulate-allreduce-grads-in-fp32 --no-overlap-p2p-communication --use-nccl-ub "
      "--disable-symmetric-registration --moe-grouped-gemm --moe-enable-deepep "
      "--moe-use-legacy-grouped-gemm --enable-cuda-graph --external-cuda-graph --is-hybrid-model "
-     "--first-last-layers-bf16"},
+     "--first-last-layers-bf16 --use-megatron-fsdp --use-custom-fsdp --fsdp-double-buffer "
+     "--calculate-per-token-loss --megatron-fsdp-max-pool-double-buffer "
+     "--cpu-offloading --muon-nesterov --muon-no-split-qkv --no-use-layer-wise-param-layout"},
     {'+', Effect::kUsed,
      "--recompute-modules --cp-comm-type --moe-router-load-balancing-type --moe-aux-loss-coeff "
      "--cuda-graph-modules --cuda-graph-scope --spec"},
@@ -53,6 +59,7 @@ constexpr Names kPlain[] = {
      "--timing-log-level --timing-log-option --tensorboard-log-interval --tensorboard-queue-size "
      "--wandb-project --wandb-entity --wandb-exp-name --wandb-save-dir --logging-level "
      "--weight-decay --start-weight-decay --end-weight-decay --weight-decay-incr-style "
+     "--muon-momentum --muon-scale-mode --muon-extra-scale-factor "
      "--adam-beta1 --adam-beta2 --adam-eps --sgd-momentum --profile-step-start --profile-step-end "
      "--result-rejected-tracker-filename --memory-snapshot-path "
      "--tp-comm-bootstrap-backend --empty-unused-memory-level "
@@ -79,7 +86,6 @@ constexpr Names kPlain[] = {
      "--moe-router-topk-scaling-factor --moe-router-bias-update-rate "
      "--moe-input-jitter-eps --moe-token-drop-policy --moe-upcycling-granularity "
      "--fp8-margin --fp8-interval --fp8-amax-history-len --fp8-amax-compute-algo "
-     "--data-parallel-sharding-strategy "  // of --use-megatron-fsdp only
      "--sft-tokenizer-prompt-format --relative-attention-num-buckets "
      "--relative-attention-max-distance "
      "--async-strategy --fim-rate --fim-spm-rate --img-h --img-w --patch-dim "
@@ -118,7 +124,8 @@ constexpr Names kPlain[] = {
      "--verify-integrity --async-ckpt-use-cpu-shm --fim-data --export-te-mcore-model "
      "--ckpt-fully-parallel-load-per-rank-objects --no-ckpt-load-validate-sharding-integrity "
      "--ckpt-drop-redundant-extra-state --inprocess-restart --no-pin-cpu-grads --no-pin-cpu-params "
-     "--use-te-activation-func "
+     "--use-te-activation-func --init-model-with-meta-device --fsdp-manual-registration "
+     "--fsdp-db-use-persist-buf-on-alloc-fail "
      "--use-torch-optimizer-for-cpu-offload --overlap-cpu-optimizer-d2h-h2d"},
     {'+', Effect::kIgnored,
      "--iterations-to-skip --profile-ranks --rampup-batch-size --data-path --train-data-path "
@@ -146,7 +153,6 @@ constexpr Explained kUnmodeled[] = {
     {"--no-bias-swiglu-fusion", '0', "activation kernels"},
     {"--no-bias-dropout-fusion", '0', "residual kernels"},
     {"--use-fused-weighted-squared-relu", '0', "activation kernels"},
-    {"--calculate-per-token-loss", '0', "token counts that are reduced"},
     {"--tp-comm-overlap-rs-dgrad", '0', "which reductions overlap"},
     {"--overlap-p2p-communication-warmup-flush", '0', "overlap at a pipeline's ends"},
     {"--defer-embedding-wgrad-compute", '0', "when the head's gradient is computed"},
@@ -170,6 +176,13 @@ constexpr Explained kUnmodeled[] = {
     {"--exp-avg-dtype", '1', "bytes of the optimizer, in its kernel and in memory"},
     {"--exp-avg-sq-dtype", '1', "bytes of the optimizer, in its kernel and in memory"},
     {"--main-params-dtype", '1', "bytes of the optimizer, in its kernel and in memory"},
+    {"--create-all-gather-group", '0', "gathers of Megatron-FSDP beside its reductions"},
+    {"--megatron-fsdp-enable-fine-grained-param-gather", '0', "gathers of parts of a layer"},
+    {"--megatron-fsdp-main-params-dtype", '1', "bytes of the optimizer, in its kernel and memory"},
+    {"--muon-fp32-matmul-prec", '1', "the type of Newton-Schulz products (bf16)"},
+    {"--muon-coefficient-type", '1', "Newton-Schulz steps without a second product"},
+    {"--muon-use-syrk", '0', "Newton-Schulz products that are half computed"},
+    {"--muon-scalar-optimizer", '1', "the optimizer of parameters that are no matrices"},
     {"--fp16-lm-cross-entropy", '0', "the loss in fp16"},
     {"--moe-z-loss-coeff", '1', "a loss"},
     {"--moe-permute-fusion", '0', "permutation kernels"},
@@ -181,12 +194,12 @@ constexpr Explained kUnmodeled[] = {
 constexpr const char* kOtherModel = "this kind of model is not generated";
 constexpr const char* kRatio = "the layers are read from --hybrid-layer-pattern";
 constexpr const char* kFsdp =
-    "of Megatron-LM, only its own data parallelism is read; write a model.yaml for sharded "
-    "training";
+    "of Megatron-LM, its own data parallelism and Megatron-FSDP are read; write a model.yaml for "
+    "PyTorch's FSDP and DeepSpeed";
 constexpr const char* kOffload =
-    "offloading of activations is not generated (of optimizer and parameters, for fsdp and "
-    "deepspeed)";
-constexpr const char* kOptimizer = "the only optimizer is Adam on the GPU";
+    "offloading of modules is not generated; --cpu-offloading-num-layers is (and, for fsdp and "
+    "deepspeed, that of optimizer and parameters)";
+constexpr const char* kOptimizer = "optimizers run on the GPU";
 
 constexpr Explained kRefused[] = {
     {"--fp8-multi-head-attention", '0',
@@ -203,8 +216,6 @@ constexpr Explained kRefused[] = {
     {"--fp32-residual-connection", '0', "activations in fp32 are not generated"},
     {"--distribute-saved-activations", '0',
      "saved activations split over tensor parallelism are not generated"},
-    {"--cpu-offloading-num-layers", '1', kOffload},
-    {"--cpu-offloading", '0', kOffload},
     {"--fine-grained-activation-offloading", '0', kOffload},
     {"--optimizer-cpu-offload", '0', kOptimizer},
     {"--ddp-num-buckets", '1',
@@ -212,11 +223,8 @@ constexpr Explained kRefused[] = {
      "--ddp-bucket-size"},
     {"--hierarchical-context-parallel-sizes", '+',
      "context parallelism of several levels is not generated"},
-    {"--num-distributed-optimizer-instances", '1',
-     "several instances of the distributed optimizer are not generated"},
+    {"--megatron-fsdp-version", '1', "of Megatron-FSDP, version 1 is generated"},
     {"--use-torch-fsdp2", '0', kFsdp},
-    {"--use-megatron-fsdp", '0', kFsdp},
-    {"--use-custom-fsdp", '0', kFsdp},
     {"--deepspeed", '0', kFsdp},
     {"--deepspeed_config", '1', kFsdp},
     {"--zero-stage", '1', kFsdp},

@@ -151,9 +151,12 @@ class Sorter {
     if (given.values.size() != 1) return false;
     const std::string& name = given.flag.text;
     const std::string& value = given.values[0].text;
-    return (name == "--num-distributed-optimizer-instances" && value == "1") ||
-           (name == "--cpu-offloading-num-layers" && value == "0") ||
-           (name == "--zero-stage" && value == "0") ||
+    return (name == "--zero-stage" && value == "0") ||
+           (name == "--megatron-fsdp-version" && value == "1") ||
+           (name == "--megatron-fsdp-main-params-dtype" && value == "fp32") ||
+           (name == "--muon-fp32-matmul-prec" && value == "medium") ||
+           (name == "--muon-coefficient-type" && value == "quintic") ||
+           (name == "--muon-scalar-optimizer" && value == "adam") ||
            ((name == "--exp-avg-dtype" || name == "--exp-avg-sq-dtype" ||
              name == "--main-params-dtype") &&
             value == "fp32") ||

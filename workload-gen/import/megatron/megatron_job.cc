@@ -33,11 +33,23 @@ class JobMaker {
     ComputeExperts(&r_);
     ComputePattern(&r_);
     ComputeTraining(line_, &r_, &notes_);
+    NotePerTokenLoss();
     ComputeParallel(&r_, &notes_);
     ComputeOverlap(strict_, &r_, &notes_);
   }
 
  private:
+  // Of what it changes, Megatron-FSDP's division of gradients alone is modeled.
+  void NotePerTokenLoss() {
+    const char* argument = "--calculate-per-token-loss";
+    if (!r_.Has(argument)) return;
+    const std::string what = fmt::format("{} (token counts that are reduced)", argument);
+    if (strict_)
+      r_.Fail(argument, "not modeled: " + what);
+    else
+      notes_.unmodeled.push_back(what);
+  }
+
   void CheckScript() {
     const std::string name = BaseName(line_.script.text);
     const auto has = [&](const char* part) { return name.find(part) != std::string::npos; };

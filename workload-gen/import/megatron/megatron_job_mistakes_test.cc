@@ -72,7 +72,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"--bf16 --num-experts 8 --moe-layer-freq [1]*47",
                 "'[1]*47' is a list of 47 layers; the model has 48"},
         Mistake{"--bf16 --window-size 1,1", "'1,1': expected (number of keys before, 0)"},
-        Mistake{"--bf16 --optimizer sgd", "'sgd' is not generated; the only optimizer is adam"},
+        Mistake{"--bf16 --optimizer sgd",
+                "'sgd' is not a value of --optimizer; valid values are adam, muon, dist_muon"},
         Mistake{"--bf16 --cp-comm-type p2p a2a", "expected one type for all layers"},
         Mistake{"--bf16 --num-layers-per-virtual-pipeline-stage 7",
                 "48 layers are not divisible by 1 stages x 7 layers"},
@@ -93,8 +94,15 @@ INSTANTIATE_TEST_SUITE_P(
                 "with --variable NAME=VALUE"},
         Mistake{
             "--bf16 --use-torch-fsdp2",
-            "'--use-torch-fsdp2': of Megatron-LM, only its own data parallelism is read; write a "
-            "model.yaml for sharded training"},
+            "'--use-torch-fsdp2': of Megatron-LM, its own data parallelism and Megatron-FSDP are "
+            "read; write a model.yaml for PyTorch's FSDP and DeepSpeed"},
+        Mistake{"--bf16 --use-megatron-fsdp --megatron-fsdp-version 2",
+                "'--megatron-fsdp-version': of Megatron-FSDP, version 1 is generated"},
+        Mistake{
+            "--bf16 --fine-grained-activation-offloading",
+            "'--fine-grained-activation-offloading': offloading of modules is not generated; "
+            "--cpu-offloading-num-layers is (and, for fsdp and deepspeed, that of optimizer and "
+            "parameters)"},
         Mistake{"--bf16 --inference-max-requests 8",
                 "'--inference-max-requests': inference is out of scope: Drydock rehearses "
                 "iterations of training"},

@@ -417,5 +417,45 @@ TEST(MegatronJob, IgnoresArgumentsOfExpertsWithoutExperts) {
             0);
 }
 
+TEST(MegatronJob, MegatronFsdp) {
+  const TrainingJob job =
+      Gpt("--bf16 --use-megatron-fsdp --use-nccl-ub --suggested-communication-unit-size 800000000 "
+          "--calculate-per-token-loss --num-distributed-optimizer-instances 2 "
+          "--outer-dp-sharding-strategy optim --init-model-with-meta-device");
+  EXPECT_TRUE(job.training.optimizer.distributed);
+  EXPECT_EQ(job.training.optimizer.instances, 2);
+  EXPECT_EQ(job.training.precision.gradients, DataType::kBf16);
+  const MegatronFsdpRules& rules = job.megatron_fsdp;
+  EXPECT_TRUE(rules.shards_parameters() && rules.outer_optimizer && rules.double_buffer &&
+              rules.per_token_loss);
+  EXPECT_EQ(rules.communication_elements, 800000000);
+  EXPECT_EQ(Gpt("--bf16 --use-megatron-fsdp --data-parallel-sharding-strategy optim "
+                "--megatron-fsdp-main-grads-dtype fp32")
+                .training.precision.gradients,
+            DataType::kFp32);
+  EXPECT_FALSE(Gpt("--bf16 --data-parallel-sharding-strategy optim").megatron_fsdp.any());
+  EXPECT_EQ(GptError("--bf16 --use-megatron-fsdp --megatron-fsdp-grad-comm-dtype fp16"),
+            "gradients that are reduced in fp16 and kept in another type are not generated; give "
+            "both in one type");
+}
+
+TEST(MegatronJob, OffloadedLayers) {
+  EXPECT_EQ(Gpt("--bf16 --cpu-offloading-num-layers 5").training.offload_layers, 5);
+  EXPECT_EQ(Gpt("--bf16 --cpu-offloading-num-layers 0").training.offload_layers, 0);
+}
+
+TEST(MegatronJob, Muon) {
+  const OptimizerRules muon =
+      Gpt("--bf16 --optimizer muon --muon-tp-mode blockwise --muon-num-ns-steps 4 --muon-nesterov "
+          "--muon-no-split-qkv --no-use-layer-wise-param-layout --use-distributed-optimizer")
+          .training.optimizer;
+  EXPECT_TRUE(muon.is_muon() && muon.distributed && muon.muon.nesterov);
+  EXPECT_FALSE(muon.muon.split_qkv || muon.muon.layout || muon.scatters());
+  EXPECT_EQ(muon.muon.steps, 4);
+  EXPECT_EQ(muon.muon.tensor_mode, MuonTensorMode::kBlockwise);
+  const OptimizerRules dist = Gpt("--bf16 --optimizer dist_muon").training.optimizer;
+  EXPECT_TRUE(dist.is_muon() && dist.distributed && dist.scatters());
+}
+
 }  // namespace
 }  // namespace drydock
