@@ -50,7 +50,7 @@ class LaunchQueue {
   uint32_t next_ = 0;
   // Numbers of ops without host work, for which a synchronization of the device does not wait.
   uint32_t device_issued_ = 0, device_ended_ = 0;
-  Time free_;           // end of the host's work so far
+  Time free_;  // end of the host's work so far
   bool waits_ = false;
   struct Stream {
     int64_t launches = 0;  // of ops that have not ended

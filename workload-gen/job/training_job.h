@@ -156,7 +156,7 @@ struct ExpertRules {
   bool device_counts = false;  // the host does not read the numbers of tokens
   bool router_fusion = false;
   bool router_padding = false;  // fp8: the router pads, so that no kernel does at the experts
-  int dispatch_sms = 0;  // of DeepEP's or HybridEP's kernels; 0: the dispatcher's default
+  int dispatch_sms = 0;         // of DeepEP's or HybridEP's kernels; 0: the dispatcher's default
 
   // One of the libraries whose kernels exchange tokens without NCCL.
   bool without_nccl() const {
