@@ -22,7 +22,7 @@ def setting(record, key, default=""):
     said = dict(word.split("=", 1) for word in record.settings)
     if key in said or not record.model.is_file():
         return said.get(key, default)
-    section, name = key.split(".")
+    section, name = key.split(".", 1)
     body = re.search(rf"^{section}:\n((?: .*\n|\n|#.*\n)*)", record.model.read_text() + "\n", re.M)
     found = body and re.search(rf"^  {name}: *([^#\n]*)", body[1], re.M)
     return found[1].strip() if found else default
@@ -72,6 +72,14 @@ def data_loaders(record):
     return [("never late", {"training.sample_time": None})]
 
 
+def networks(record):
+    """NICs of 800 Gb/s also run at the 400 Gb/s of the switches before theirs."""
+    host = {"dgx-b300-8": "dgx-b300"}.get(record.cluster.stem)
+    if host is None or size(record, "cluster.hosts") == 1:
+        return []
+    return [("at 400 Gb/s", {key: "400Gbps" for key in (f"hosts.{host}.nics.rate", "fabric.leaf.rate", "fabric.spine.rate")})]
+
+
 @dataclasses.dataclass(frozen=True)
 class Alternatives:
     said: str  # on the page
@@ -85,6 +93,7 @@ ALTERNATIVES = {
     "chunks of another release": Alternatives("all divisors of a stage's layers", lambda record: chunks(record, 1)),
     "schedule": Alternatives("not interleaved, and interleaved with all divisors of a stage's layers", schedules),
     "data loader": Alternatives("data that is never late", data_loaders),
+    "system": Alternatives("DGX B300 whose network runs at 400 Gb/s", networks),
 }
 
 

@@ -1,4 +1,5 @@
 """Tests the other values of unstated settings: which there are, which row shows a range, and what a tuned run has."""
+import dataclasses
 import pathlib
 import sys
 import tempfile
@@ -56,6 +57,16 @@ class Options(Rows):
         self.assertEqual(unstated.setting(row, "training.global_batch"), "192")
         self.assertEqual(unstated.setting(row, "model.layers"), "24")
         self.assertEqual(unstated.setting(row, "parallel.pipeline", "none"), "none")
+
+    def test_a_system_of_several_hosts_can_have_a_slower_network(self):
+        def said(cluster, hosts):
+            row = dataclasses.replace(self.row("system", settings=[f"cluster.hosts={hosts}"]), cluster=pathlib.Path(cluster))
+            return [(each.said, each.record.settings[1:]) for each in unstated.options(row)]
+
+        slower = ["hosts.dgx-b300.nics.rate=400Gbps", "fabric.leaf.rate=400Gbps", "fabric.spine.rate=400Gbps"]
+        self.assertEqual(said("dgx-b300-8.topo", 8), [("system at 400 Gb/s", slower)])
+        self.assertEqual(said("dgx-b300-8.topo", 1), [])
+        self.assertEqual(said("dgx-b200-8.topo", 8), [])
 
     def test_micro_batches_divide_the_sequences_of_a_replica(self):
         self.assertEqual(self.said("micro-batch"), ["micro-batch 1", "micro-batch 2"])  # of 12; 4 is the row's
