@@ -18,8 +18,9 @@ import re
 import shlex
 import sys
 
-from truth_tables import (BRIDGE_25_09_GRAPHS, BRIDGE_FSDP, BRIDGE_FUSED_ROUTERS, BRIDGE_GRAPH_MODULES,
-                          BRIDGE_HYBRIDEP_SMS, BRIDGE_LORA, BRIDGE_MODELS, BRIDGE_NVFP4, BRIDGE_TRAINING, BUCKETS,
+from truth_tables import (BRIDGE_25_09_GRAPHS, BRIDGE_25_09_RECOMPUTED, BRIDGE_25_11_SERIAL_GATHER, BRIDGE_FSDP,
+                          BRIDGE_FUSED_ROUTERS, BRIDGE_GRAPH_MODULES, BRIDGE_HYBRIDEP_SMS, BRIDGE_LORA, BRIDGE_MODELS,
+                          BRIDGE_NVFP4, BRIDGE_ROUTER_PADDING, BRIDGE_SHARED_OVERLAP, BRIDGE_TRAINING, BUCKETS,
                           CI_LATE_DATA, CI_NEEDS, CI_SAMPLE_TIME, CLUSTERS, DGXC_MODELS, FLEX_BACKENDS, FSDP, HEADS,
                           HYBRID, KIMI_MUON, LAYOUTS, MLPERF_FP8, MLPERF_LORA, MLPERF_MODELS, MLPERF_RECIPES, NEMO_1,
                           NEMO_2, NEMO_LORA, NEMO_MODELS, NEMO_TRAINING, OTHER_MODELS, OTHER_RECIPES, RECOMPUTED,
@@ -227,6 +228,29 @@ def bridge_precision(given):
     return "FP8-CS" if given["precision"] == "FP8" and "FP8_CS" in name else given["precision"]
 
 
+def set_bridge_release(row, container, gpu, precision):
+    """What a release turns on for the model that its table and the recipe's keys do not say."""
+    place = (row.model, gpu)
+    if row.model == "deepseek-v3":  # recipes of all releases, and the rows of all print the FLOPs of a model that has it
+        row.set(model={"mtp_layers": 1})
+    if row.model in BRIDGE_FUSED_ROUTERS:
+        row.set(training={"moe_router_fusion": True})
+    if container == "25.09" and place in BRIDGE_25_09_GRAPHS:
+        row.set(training={"cuda_graphs": "layers"})
+    if container == "25.09" and row.model in BRIDGE_25_09_RECOMPUTED:
+        row.set(training={"recompute": "selective", "recompute_modules": BRIDGE_25_09_RECOMPUTED[row.model]})
+    if container == "25.11" and precision == "FP8-MX" and place in BRIDGE_25_11_SERIAL_GATHER:
+        row.set(overlap={"param_gather": False})
+    if row.model in BRIDGE_ROUTER_PADDING and precision in ("MXFP8", "NVFP4"):
+        row.set(training={"moe_router_padding": True})
+
+
+def set_shared_overlap(row):
+    """Shared experts run beside the exchange only if NCCL makes it and nothing else overlaps it."""
+    if row.model in BRIDGE_SHARED_OVERLAP and not {"training.moe_dispatcher", "overlap.expert"} & row.settings.keys():
+        row.set(overlap={"shared_expert": True})
+
+
 def import_bridge(folder):
     for given in json.loads((folder / "megatron_bridge_perf_full.json").read_text()):
         row = Row(BRIDGE_MODELS[given["model"].split(" (")[0]], place(given) + f", {given['container']}")
@@ -247,21 +271,15 @@ def import_bridge(folder):
             row.set(overlap={"tensor": True})
         if "tokendrop" in given["model"]:
             row.set(training={"moe_capacity_factor": 1, "moe_pad_to_capacity": True})
-        if row.model == "deepseek-v3" and "MTP" not in given["model"]:
-            row.set(model={"mtp_layers": 1 if given["recipe"] else 0})
-            if not given["recipe"] and "parallel.layout" in row.settings:
-                row.set(parallel={"layout": row.settings["parallel.layout"].replace("m", "")})
         if given["fsdp"]:
             row.set(**FSDP)
             row.set(**BRIDGE_FSDP.get(row.model, {}))
         set_task(row, given["task"], BRIDGE_LORA)
-        if row.model in BRIDGE_FUSED_ROUTERS:
-            row.set(training={"moe_router_fusion": True})
-        if given["container"] == "25.09" and (row.model, given["gpu"]) in BRIDGE_25_09_GRAPHS:
-            row.set(training={"cuda_graphs": "layers"})
         if row.model == "kimi-k2":
             row.set(**KIMI_MUON)
+        set_bridge_release(row, given["container"], given["gpu"], given["precision"])
         set_bridge_recipe(row, bridge_keys(given["recipe"] or {}))
+        set_shared_overlap(row)
         yield row
 
 
@@ -536,10 +554,25 @@ def set_other_recipe(row, given):
         if re.search(pattern, f"{given['framework']}; {given['gpu']}; sequence {given['seq']}; {given['other']}"):
             row.set(**settings)
             row.need(*needs)
+    if given["source"] == "yanring/Megatron-MoE-ModelZoo" and "main(" not in given["framework"]:
+        set_zoo_recipe(row)
     multiprocessors = re.search(r"(?:HybridEP|DeepEP) (\d+) SMs", given["other"])
     if multiprocessors:
         row.set(training={"moe_dispatch_sms": multiprocessors[1]})
     row.assume("recipe")
+
+
+def set_zoo_recipe(row):
+    """What model_configs/benchmarking/*.yaml and sbatch_benchmarking.sh of yanring/Megatron-MoE-ModelZoo @e8650517 add. Rows of a
+    Megatron-LM of May 2025 ("main") are older than these files; --tp-comm-overlap came after the last table with tensor
+    parallelism in bf16."""
+    row.set(training={"cross_entropy_fusion": "te", "moe_router_fusion": True})
+    if row.settings.get("training.moe_dispatcher") == "hybridep":
+        row.set(training={"moe_dispatch_sms": 32})
+    if row.settings["training.precision"] == "fp8":
+        row.set(training={"quantized_param_gather": True, "moe_router_padding": True})
+    if row.model == "qwen3-next-80b":
+        row.set(training={"log_zeros": True, "log_params_norm": True})
 
 
 def import_torchtitan(given):

@@ -92,6 +92,41 @@ class Recipes(unittest.TestCase):
         self.assertEqual(self.graphs("transformer_engine", "mlp"), ("[mlp]", []))
         self.assertEqual(self.graphs("local", "full_iteration"), ("full_iteration", []))
 
+    def release(self, model, *said):
+        made = row(model, "experts")
+        import_truth.set_bridge_release(made, *said)
+        return {key.split(".")[1]: value for key, value in made.settings.items()}
+
+    def test_a_release_turns_on_what_tables_leave_out(self):
+        kept = {"mtp_layers": "1", "moe_router_fusion": "true"}
+        dropping = self.release("deepseek-v3", "25.09", "B200", "FP8-CS (main number)")
+        self.assertEqual(dropping, {**kept, "recompute": "selective", "recompute_modules": "[mla_up_proj]"})
+        self.assertEqual(self.release("deepseek-v3", "25.11", "B200", "FP8-MX"), kept)
+        self.assertEqual(self.release("deepseek-v3", "25.11", "GB200", "FP8-MX"), {**kept, "param_gather": "false"})
+        self.assertEqual(self.release("qwen3-235b-a22b", "25.09", "GB200", "FP8-CS")["cuda_graphs"], "layers")
+        self.assertEqual(self.release("nemotron-3-super", "26.04", "B300", "MXFP8"), {"moe_router_padding": "true"})
+        self.assertEqual(self.release("nemotron-3-super", "26.04", "B300", "BF16"), {})
+
+    def test_runs_of_the_zoo_have_its_common_settings(self):
+        def zoo(precision, **training):
+            made = row("qwen3-235b-a22b", "experts")
+            made.set(training={"precision": precision, **training})
+            import_truth.set_zoo_recipe(made)
+            return {key.split(".")[1]: value for key, value in made.settings.items()}
+
+        common = {"cross_entropy_fusion": "te", "moe_router_fusion": "true"}
+        self.assertEqual(zoo("bf16"), {"precision": "bf16", **common})
+        self.assertEqual(zoo("fp8", moe_dispatcher="hybridep"), {
+            "precision": "fp8", "moe_dispatcher": "hybridep", **common, "moe_dispatch_sms": "32",
+            "quantized_param_gather": "true", "moe_router_padding": "true"})
+
+    def test_shared_experts_overlap_what_nccl_exchanges_alone(self):
+        for keys, said in (({}, "true"), ({"training": {"moe_dispatcher": "hybridep"}}, None), ({"overlap": {"expert": True}}, None)):
+            made = row("deepseek-v3", "experts")
+            made.set(**keys)
+            import_truth.set_shared_overlap(made)
+            self.assertEqual(made.settings.get("overlap.shared_expert"), said)
+
     def test_arguments_become_words_but_for_places_of_files(self):
         words = import_truth.argument_words({"--bf16": True, "--load": "${CHECKPOINT}/x", "--lr": 0.1, "--sft": False,
                                              "--recompute-modules": "[mlp moe_act]"})

@@ -97,8 +97,21 @@ KIMI_MUON = {"training": {"optimizer": "muon", "muon_layout": False, "muon_tenso
              "overlap": {"param_gather": False}}
 # Megatron-Bridge's tables of container 25.09 name no recipe of the tag. `cuda_graphs: true` in the perf_matrix of
 # scripts/performance/configs/*/*_llm_pretrain.yaml (commits 0aa7db37, 48b5204a, 11d3a36e), which captures each layer.
-BRIDGE_25_09_GRAPHS = [("llama-3-8b", "B200"), ("llama-3-8b", "GB200"), ("deepseek-v3", "B200"), ("deepseek-v3", "GB200"),
-                       ("qwen3-30b-a3b", "GB200"), ("qwen3-235b-a22b", "GB200")]
+# deepseek_v3_llm_pretrain.yaml has graphs beside the layouts of September with tensor parallelism alone (0aa7db37, 3aad5d37);
+# with the table's layout (2a932de8 to v0.1.0rc4), `cuda_graphs: false`.
+BRIDGE_25_09_GRAPHS = [("llama-3-8b", "B200"), ("llama-3-8b", "GB200"), ("qwen3-30b-a3b", "GB200"), ("qwen3-235b-a22b", "GB200")]
+# scripts/performance/run_script.py of v0.1.0rc4: recompute_modules of runs that drop tokens.
+BRIDGE_25_09_RECOMPUTED = {"deepseek-v3": ["mla_up_proj"]}
+# DeepSeekModelProvider and recipes/deepseek/deepseek_v3.py of each release set moe_shared_expert_overlap. HybridEP, DeepEP
+# (flex_dispatcher_backend.py) and the overlap of the exchange (overrides.py) turn it off.
+BRIDGE_SHARED_OVERLAP = ["deepseek-v3"]
+# scripts/performance/configs/*/*_llm_pretrain.py of v0.2.1: overlap_param_gather = False for runs in MXFP8 ("causes NaN grad
+# norm"), by model and GPU. Later releases leave it on.
+BRIDGE_25_11_SERIAL_GATHER = [("llama-3-70b", "B200"), ("llama-3-70b", "GB200"), ("llama-3-70b", "GB300"), ("llama-3.1-405b", "B200"),
+                              ("llama-3.1-405b", "GB200"), ("llama-3.1-405b", "GB300"), ("qwen3-235b-a22b", "B200"),
+                              ("deepseek-v3", "GB200"), ("deepseek-v3", "GB300")]
+# set_nemotron_3_super_common_configs of v0.4.0 and v0.5.0: moe_router_padding_for_quantization in MXFP8 and NVFP4.
+BRIDGE_ROUTER_PADDING = ["nemotron-3-super"]
 
 # NeMo's configurations for these benchmarks: gradients in bf16 (grad_sync_dtype; grad_reduce_in_fp32=False), not checked.
 NEMO_TRAINING = {"training": {"gradient_type": "bf16", "check_gradients": False}}
