@@ -229,7 +229,7 @@ OTHER_RECIPES = [
     (r"CUDA graphs moe_router", {"training": ROUTER_GRAPHS}, []),
     (r"with(out)? EP overlap", HYBRID_EP, []),  # the run above with one setting changed
     (r"with(out)? EP overlap", {"training": ROUTER_GRAPHS}, []),
-    (r"(SMs,|with) EP overlap", EXPERT_OVERLAP, []),
+    (r"(SMs,|with) EP overlap", {"overlap": {"expert": True}}, []),  # "Delayed wgrad: disabled"
     # yanring/Megatron-MoE-ModelZoo @e8650517 best_practice/qwen3/readme.md, commands at lines 40, 68, 74, 80 and 103
     (r"Megatron-Core; H100; .*launch command",
      {"training": {"moe_dispatcher": "flex", "recompute": "selective", "recompute_modules": ["layernorm", "moe"]}}, []),
