@@ -24,6 +24,14 @@ Result<std::unique_ptr<JointCallTimes>> JointCallTimes::Find(const ReplayIndex& 
   return out;
 }
 
+namespace {
+
+bool InGroup(const std::vector<int>& ranks, int rank) {
+  return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+}
+
+}  // namespace
+
 JointCallTimes::JointCallTimes(const ReplayIndex& index, const RankReplicas& replicas,
                                const NetworkModel& network, const ReplayOptions& options)
     : index_(index), replicas_(replicas), network_(network), options_(options) {
@@ -43,10 +51,15 @@ Status JointCallTimes::FindAll() {
     const std::vector<uint32_t> groups = GroupsBeside(use.call, use.group);
     ASSIGN_OR_RETURN(const Alone* alone, PlayAlone(use.call, groups));
     const auto own = std::find(groups.begin(), groups.end(), use.group) - groups.begin();
+    // For a representative, the call ends with the last member that it represents, for which the
+    // next joint call waits.
     for (size_t m = 0; m < ranks.size(); ++m) {
-      if (replicas_.representative[static_cast<size_t>(ranks[m])] != ranks[m]) continue;
+      const int replayed_by = replicas_.representative[static_cast<size_t>(ranks[m])];
+      if (!InGroup(ranks, replayed_by)) continue;
       const auto& [end, ready] = (*alone)[static_cast<size_t>(own)][m];
-      times_[{use, ranks[m]}] = {end, ready, {}};
+      JointTimes& times = times_[{use, replayed_by}];
+      times.end = std::max(times.end, end);
+      times.ready = std::max(times.ready, ready);
     }
     FindLoads(use);
   }

@@ -36,6 +36,11 @@ WorkloadBuilder ReplicasOnOneSwitch(const Layout& layout, uint32_t seed);
 // the end. All hosts differ a little.
 WorkloadBuilder ReplicasThatDiffer(const Layout& layout, uint32_t seed, int first_leaf);
 
+// The same as ReplicasOnOneSwitch, in NVLink domains of `trays` trays, each with kReplicaGpus GPUs.
+// Every domain belongs to one stage. If `apart`, there are no micro-batches: each stage computes,
+// sums over its tensor group and sends once, and gradients are summed when nothing else runs.
+WorkloadBuilder ReplicasInDomains(const Layout& layout, uint32_t seed, int trays, bool apart);
+
 }  // namespace drydock::testing
 
 #endif  // DRYDOCK_EXEC_ENGINE_TESTING_REPLICA_TESTING_H_
