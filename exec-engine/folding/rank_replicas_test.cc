@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <random>
 
 #include "exec-engine/replay/replay.h"
+#include "exec-engine/testing/pipeline_testing.h"
 #include "exec-engine/testing/replica_testing.h"
 
 namespace drydock {
@@ -95,6 +97,40 @@ TEST(RankReplicasTest, EqualToThePicosecondIfNothingOverlapsJointCalls) {
       EXPECT_EQ(whole->accounts[rank].idle, folded->accounts[rank].idle);
     }
   }
+}
+
+// The steady state is found among the ranks that are replayed.
+TEST(RankReplicasTest, LeavingOutPeriodsChangesNothing) {
+  int shorter = 0, runs = 0;
+  for (uint32_t seed = 0; seed < 48; ++seed) {
+    std::mt19937 random(seed);
+    Layout layout = testing::RandomLayout(&random);
+    layout.data = 2;  // as Pipeline has it: each host has a stage of two replicas
+    if (layout.tensor != 2) continue;
+    WorkloadBuilder b = testing::Pipeline(40, seed);
+    b.workload.topology.host_kinds[0].trays = 2;
+    testing::MergeClasses(layout, &b);
+    Progress all_progress, some_progress;
+    ReplayOptions all_options, some_options;
+    all_options.leave_out_periods = false;
+    all_options.progress = &all_progress;
+    some_options.progress = &some_progress;
+    const Result<Timeline> all = Replayed(b, Fold::kRelaxed, all_options),
+                           some = Replayed(b, Fold::kRelaxed, some_options);
+    ASSERT_TRUE(all.ok()) << all.error().ToString();
+    ASSERT_TRUE(some.ok()) << some.error().ToString();
+    EXPECT_EQ(Counter(*some, "ranks replayed"), layout.ranks() / 2);
+    EXPECT_EQ(all->iteration, some->iteration) << seed;
+    EXPECT_EQ(all->counters, some->counters) << seed;
+    for (size_t rank = 0; rank < all->ranks.size(); ++rank) {
+      EXPECT_TRUE(all->ranks[rank].start == some->ranks[rank].start) << rank;
+      EXPECT_TRUE(all->ranks[rank].end == some->ranks[rank].end) << rank;
+    }
+    ++runs;
+    shorter += some_progress.Now().all_ops < all_progress.Now().all_ops / 2;
+  }
+  EXPECT_GT(runs, 10);
+  EXPECT_GT(shorter, runs / 3) << "schedules whose period is found early";
 }
 
 // Joint calls that overlap other calls miss their share of the ports.

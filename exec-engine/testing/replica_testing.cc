@@ -7,20 +7,6 @@ namespace {
 
 constexpr int kGpus = kReplicaGpus;
 
-// Makes the ranks of a stage one rank class, with the program of its first rank.
-void MergeClasses(const Layout& layout, WorkloadBuilder* b) {
-  std::vector<Program> programs;
-  for (int stage = 0; stage < layout.stages; ++stage) {
-    const int first = stage * layout.tensor * layout.data;
-    programs.push_back(b->workload.programs[static_cast<size_t>(first)]);
-  }
-  b->workload.programs = std::move(programs);
-  for (int rank = 0; rank < layout.ranks(); ++rank) {
-    b->workload.class_of_rank[static_cast<size_t>(rank)] = layout.stage_of(rank);
-  }
-  b->workload.class_count = layout.stages;
-}
-
 // Micro-batches through the stages, and all-reduces of gradients in parallel.
 WorkloadBuilder RandomTraining(const Layout& layout, uint32_t seed, Topology topology) {
   std::mt19937 random(seed);
@@ -217,6 +203,19 @@ Layout RandomLayout(std::mt19937* random) {
   layout.stages = 1 + static_cast<int>((*random)() % 3);
   layout.data = 4 << (*random)() % 2;
   return layout;
+}
+
+void MergeClasses(const Layout& layout, WorkloadBuilder* b) {
+  std::vector<Program> programs;
+  for (int stage = 0; stage < layout.stages; ++stage) {
+    const int first = stage * layout.tensor * layout.data;
+    programs.push_back(b->workload.programs[static_cast<size_t>(first)]);
+  }
+  b->workload.programs = std::move(programs);
+  for (int rank = 0; rank < layout.ranks(); ++rank) {
+    b->workload.class_of_rank[static_cast<size_t>(rank)] = layout.stage_of(rank);
+  }
+  b->workload.class_count = layout.stages;
 }
 
 WorkloadBuilder ReplicasOnOneSwitch(const Layout& layout, uint32_t seed) {

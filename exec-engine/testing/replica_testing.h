@@ -27,6 +27,9 @@ struct Layout {
 };
 Layout RandomLayout(std::mt19937* random);
 
+// Makes the ranks of a stage one rank class, with the program of its first rank.
+void MergeClasses(const Layout& layout, WorkloadBuilder* b);
+
 // Micro-batches run through the stages, with all-reduces of gradients in parallel and at the end.
 // The ranks of a stage form one rank class, and all calls have plans. All hosts are on one switch,
 // so that the hosts of a stage are equivalent.
