@@ -81,7 +81,7 @@ TEST(RankReplicasTest, NoneAmongOrdinaryHostsOrSlowGpus) {
 
 // Where joint calls run alone in any case, nothing is approximate.
 TEST(RankReplicasTest, EqualToThePicosecondIfNothingOverlapsJointCalls) {
-  for (const int stages : {1, 2, 3}) {
+  for (const int stages : {2, 3}) {
     const Layout layout{4, 8, stages};
     const WorkloadBuilder b = ReplicasInDomains(layout, 7, 8, true);
     const Result<Timeline> whole = Replayed(b, Fold::kOff), folded = Replayed(b, Fold::kRelaxed);
@@ -102,11 +102,11 @@ TEST(RankReplicasTest, EqualToThePicosecondIfNothingOverlapsJointCalls) {
 // The steady state is found among the ranks that are replayed.
 TEST(RankReplicasTest, LeavingOutPeriodsChangesNothing) {
   int shorter = 0, runs = 0;
-  for (uint32_t seed = 0; seed < 48; ++seed) {
+  for (uint32_t seed = 0; seed < 96; ++seed) {
     std::mt19937 random(seed);
     Layout layout = testing::RandomLayout(&random);
     layout.data = 2;  // as Pipeline has it: each host has a stage of two replicas
-    if (layout.tensor != 2) continue;
+    if (layout.tensor != 2 || layout.stages == 1) continue;
     WorkloadBuilder b = testing::Pipeline(40, seed);
     b.workload.topology.host_kinds[0].trays = 2;
     testing::MergeClasses(layout, &b);
@@ -130,7 +130,7 @@ TEST(RankReplicasTest, LeavingOutPeriodsChangesNothing) {
     shorter += some_progress.Now().all_ops < all_progress.Now().all_ops / 2;
   }
   EXPECT_GT(runs, 10);
-  EXPECT_GT(shorter, runs / 3) << "schedules whose period is found early";
+  EXPECT_GT(shorter, runs / 6) << "schedules whose period is found early";
 }
 
 // Joint calls that overlap other calls miss their share of the ports.
@@ -144,7 +144,8 @@ TEST(RankReplicasTest, CloseIfJointCallsOverlapOthers) {
     const Result<Timeline> whole = Replayed(b, Fold::kOff), folded = Replayed(b, Fold::kRelaxed);
     ASSERT_TRUE(whole.ok()) << whole.error().ToString();
     ASSERT_TRUE(folded.ok()) << folded.error().ToString();
-    if (Counter(*folded, "ranks replayed") < 0) continue;  // domains are alike, so hosts fold
+    EXPECT_EQ(Counter(*folded, "ranks replayed") > 0, layout.stages > 1) << seed;
+    if (layout.stages == 1) continue;  // all domains run the same programs, so hosts fold
     const double off = folded->iteration.seconds() / whole->iteration.seconds() - 1;
     worst = std::max(worst, std::abs(off));
     sum += off;

@@ -327,9 +327,11 @@ struct Outcome {
   std::optional<Repetition> repetition;
 };
 
-// Ranks that a folding of hosts replays at least: it tells hosts apart whose ranks run different
-// programs.
-int LeastRanksOfHosts(const Workload& workload) {
+// What a folding of hosts replays at least: it tells hosts apart whose ranks run different programs.
+struct Replayed {
+  int hosts = 0, ranks = 0;
+};
+Replayed LeastOfHosts(const Workload& workload) {
   const Placement placement(workload.topology);
   std::map<int, std::vector<int>> classes;  // by host, of its ranks
   for (int rank = 0; rank < workload.rank_count(); ++rank) {
@@ -337,28 +339,31 @@ int LeastRanksOfHosts(const Workload& workload) {
         workload.class_of_rank[static_cast<size_t>(rank)]);
   }
   std::set<std::vector<int>> different;
-  int ranks = 0;
+  Replayed out;
   for (const auto& [host, of_host] : classes) {
-    if (different.insert(of_host).second) ranks += static_cast<int>(of_host.size());
+    if (!different.insert(of_host).second) continue;
+    ++out.hosts;
+    out.ranks += static_cast<int>(of_host.size());
   }
-  return ranks;
+  return out;
 }
 
 // Returns the replicas among the ranks if their folding replays far fewer ranks than one of hosts.
+// If all hosts run the same programs, hosts fold, and most calls may be joint (FSDP).
 std::optional<RankReplicas> ReplicasToFold(const ReplayIndex& index, const NetworkModel& network,
                                            const ReplayOptions& options) {
   // A choice between speed and exactness, as that of ReplicaFolding.
   constexpr int kManyReplayed = 128, kFewer = 2;
   const Workload& workload = index.workload();
-  const int of_hosts = LeastRanksOfHosts(workload);
+  const Replayed of_hosts = LeastOfHosts(workload);
   const bool wanted = options.fold == Fold::kRelaxed ||
-                      (options.fold == Fold::kAuto && of_hosts >= kManyReplayed);
-  if (!wanted || !network.folds_exactly || options.iterations > 1 || options.until < Time::Max() ||
+                      (options.fold == Fold::kAuto && of_hosts.ranks >= kManyReplayed);
+  if (!wanted || of_hosts.hosts < 2 || !network.folds_exactly || options.iterations > 1 || options.until < Time::Max() ||
       !workload.topology.faults.empty()) {
     return std::nullopt;
   }
   std::optional<RankReplicas> replicas = FindRankReplicas(index, options.variation);
-  if (replicas && replicas->replayed * kFewer > of_hosts) replicas.reset();
+  if (replicas && replicas->replayed * kFewer > of_hosts.ranks) replicas.reset();
   return replicas;
 }
 
