@@ -31,7 +31,9 @@
 
 namespace drydock {
 
-class HostReplay final : public HostActor, public RepeatingHost, private Communication::Owner,
+class HostReplay final : public HostActor,
+                         public RepeatingHost,
+                         private Communication::Owner,
                          private JointCalls::Host {
  public:
   struct Settings {

@@ -84,8 +84,8 @@ std::vector<uint32_t> JointCallTimes::GroupsBeside(uint32_t call, uint32_t group
        use != uses.end() && use->call == call; ++use) {
     if (!replicas_.joint[use->group] || HostsOf(use->group) != hosts) continue;
     const std::vector<int>& ranks = index_.workload().groups[use->group].ranks;
-    const bool apart = std::none_of(ranks.begin(), ranks.end(),
-                                    [&](int rank) { return taken.count(rank) > 0; });
+    const bool apart =
+        std::none_of(ranks.begin(), ranks.end(), [&](int rank) { return taken.count(rank) > 0; });
     if (!apart && use->group != group) continue;
     if (!apart) {  // the groups of a rank that makes the call in several of them take turns
       out.clear();
@@ -139,8 +139,8 @@ void JointCallTimes::FindLoads(const Workload::Use& use) {
     });
     if (!replayed) continue;
     const PortMap ports(kind, workload.topology.gpus[gpu]);
-    const SharingCosts costs = gpu < options_.sharing.size() ? options_.sharing[gpu]
-                                                             : SharingCosts();
+    const SharingCosts costs =
+        gpu < options_.sharing.size() ? options_.sharing[gpu] : SharingCosts();
     const HostPlanner planner(host, index_, ports, costs, /*play_alone=*/false, nullptr);
     const std::unique_ptr<HostPlan> plan = planner.Make(use);
     for (const LocalMember& member : plan->plan.members) {

@@ -113,9 +113,9 @@ class Run {
         Progress::Host* progress = progress_->host(static_cast<int>(hosts_.size()));
         const auto gpu = static_cast<size_t>(Cluster().kind_of_host(host).gpu);
         const HostReplay::Settings settings = {
-            options.shortcut, until_,
-            sharing_[gpu],    options.variation,
-            folding_,         folding_ == nullptr ? nullptr : folded_network_->port(host),
+            options.shortcut,  until_,
+            sharing_[gpu],     options.variation,
+            folding_,          folding_ == nullptr ? nullptr : folded_network_->port(host),
             joint_calls_.get()};
         hosts_.push_back(std::make_unique<HostReplay>(host, index, PortsOf(host),
                                                       network_->port(host), settings,
@@ -327,7 +327,8 @@ struct Outcome {
   std::optional<Repetition> repetition;
 };
 
-// What a folding of hosts replays at least: it tells hosts apart whose ranks run different programs.
+// What a folding of hosts replays at least: it tells hosts apart whose ranks run different
+// programs.
 struct Replayed {
   int hosts = 0, ranks = 0;
 };
@@ -335,8 +336,7 @@ Replayed LeastOfHosts(const Workload& workload) {
   const Placement placement(workload.topology);
   std::map<int, std::vector<int>> classes;  // by host, of its ranks
   for (int rank = 0; rank < workload.rank_count(); ++rank) {
-    classes[placement.of(rank).host].push_back(
-        workload.class_of_rank[static_cast<size_t>(rank)]);
+    classes[placement.of(rank).host].push_back(workload.class_of_rank[static_cast<size_t>(rank)]);
   }
   std::set<std::vector<int>> different;
   Replayed out;
@@ -358,8 +358,8 @@ std::optional<RankReplicas> ReplicasToFold(const ReplayIndex& index, const Netwo
   const Replayed of_hosts = LeastOfHosts(workload);
   const bool wanted = options.fold == Fold::kRelaxed ||
                       (options.fold == Fold::kAuto && of_hosts.ranks >= kManyReplayed);
-  if (!wanted || of_hosts.hosts < 2 || !network.folds_exactly || options.iterations > 1 || options.until < Time::Max() ||
-      !workload.topology.faults.empty()) {
+  if (!wanted || of_hosts.hosts < 2 || !network.folds_exactly || options.iterations > 1 ||
+      options.until < Time::Max() || !workload.topology.faults.empty()) {
     return std::nullopt;
   }
   std::optional<RankReplicas> replicas = FindRankReplicas(index, options.variation);
