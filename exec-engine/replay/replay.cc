@@ -331,6 +331,7 @@ struct Outcome {
 // programs.
 struct Replayed {
   int hosts = 0, ranks = 0;
+  int64_t ops = 0;
 };
 Replayed LeastOfHosts(const Workload& workload) {
   const Placement placement(workload.topology);
@@ -344,6 +345,9 @@ Replayed LeastOfHosts(const Workload& workload) {
     if (!different.insert(of_host).second) continue;
     ++out.hosts;
     out.ranks += static_cast<int>(of_host.size());
+    for (const int of_rank : of_host) {
+      out.ops += static_cast<int64_t>(workload.programs[static_cast<size_t>(of_rank)].ops.size());
+    }
   }
   return out;
 }
@@ -352,12 +356,14 @@ Replayed LeastOfHosts(const Workload& workload) {
 // If all hosts run the same programs, hosts fold, and most calls may be joint (FSDP).
 std::optional<RankReplicas> ReplicasToFold(const ReplayIndex& index, const NetworkModel& network,
                                            const ReplayOptions& options) {
-  // A choice between speed and exactness, as that of ReplicaFolding.
-  constexpr int kManyReplayed = 128, kFewer = 2;
+  // Choices between speed and exactness, as those of ReplicaFolding. A replay of 16 million ops
+  // takes about a minute.
+  constexpr int64_t kManyOps = 16'000'000;
+  constexpr int kFewer = 2;
   const Workload& workload = index.workload();
   const Replayed of_hosts = LeastOfHosts(workload);
   const bool wanted = options.fold == Fold::kRelaxed ||
-                      (options.fold == Fold::kAuto && of_hosts.ranks >= kManyReplayed);
+                      (options.fold == Fold::kAuto && of_hosts.ops >= kManyOps);
   if (!wanted || of_hosts.hosts < 2 || !network.folds_exactly || options.iterations > 1 ||
       options.until < Time::Max() || !workload.topology.faults.empty()) {
     return std::nullopt;
