@@ -19,6 +19,7 @@ HostReplay::HostReplay(HostId host, const ReplayIndex& index, const PortMap& por
     : index_(index),
       port_(port),
       folded_port_(settings.folded_port),
+      joint_calls_(settings.joint_calls),
       progress_(progress),
       until_(settings.until),
       gpu_type_(index.workload().topology.kind_of_host(host).gpu),
@@ -116,7 +117,7 @@ void HostReplay::StartOp(int gpu, uint32_t op, Time now) {
     rank.timeline->start[op] = now;
     rank.timeline->end[op] = Time::Max();
     if (UsesMemory(what.kind)) return memory_.Start(gpu, op, what, now);
-    const KernelLoad& load = communication_.Start(gpu, op, now);
+    const KernelLoad& load = StartCall(gpu, op, now);
     ComputeChanges(gpu, rank.sharing.Add(load, now));
   }
 }
@@ -126,6 +127,37 @@ void HostReplay::OnOpWillEnd(int gpu, uint32_t op, Time end, Time ready) {
   timeline.end[op] = end;
   timeline.ready[op] = std::min(ready, end);
   events_.Push({end, gpu, op});
+}
+
+bool HostReplay::IsJoint(int gpu, uint32_t op) const {
+  if (joint_calls_ == nullptr) return false;
+  const Op& what = ranks_[static_cast<size_t>(gpu)].index->program->ops[op];
+  return joint_calls_->IsJoint(index_.group_of(first_rank_ + gpu, what.role));
+}
+
+// Starts a call. Returns the load of its kernel.
+const KernelLoad& HostReplay::StartCall(int gpu, uint32_t op, Time now) {
+  if (!IsJoint(gpu, op)) return communication_.Start(gpu, op, now);
+  const ClassIndex& index = *ranks_[static_cast<size_t>(gpu)].index;
+  const Op& what = index.program->ops[op];
+  const int rank = first_rank_ + gpu;
+  const auto group = static_cast<uint32_t>(index_.group_of(rank, what.role));
+  const CallKey key = MakeCallKey(group, index.sequence[op]);
+  return joint_calls_->Arrive(this, rank, op, what.work, key, now);
+}
+
+const KernelLoad& HostReplay::CallEnded(int gpu, uint32_t op) {
+  if (!IsJoint(gpu, op)) return communication_.Ended(gpu, op);
+  const Op& what = ranks_[static_cast<size_t>(gpu)].index->program->ops[op];
+  const int rank = first_rank_ + gpu;
+  const auto group = static_cast<uint32_t>(index_.group_of(rank, what.role));
+  return joint_calls_->LoadOf(what.work, group, rank);
+}
+
+// The last member may have arrived on another host, so this host's timer has to be set.
+void HostReplay::OnJointEnd(int rank, uint32_t op, Time end, Time ready) {
+  OnOpWillEnd(rank - first_rank_, op, end, ready);
+  SetTimer();
 }
 
 void HostReplay::ComputeWillEnd(int gpu, const GpuSharing::End& end) {
@@ -158,7 +190,7 @@ void HostReplay::EndOp(int gpu, uint32_t op, Time now) {
   if (what.kind == OpKind::kCompute) rank.sharing.Finish(op);
   if (UsesMemory(what.kind)) memory_.Ended(gpu, op);
   if (IsCommunication(what.kind)) {
-    ComputeChanges(gpu, rank.sharing.Remove(communication_.Ended(gpu, op), now));
+    ComputeChanges(gpu, rank.sharing.Remove(CallEnded(gpu, op), now));
   }
   const uint32_t next = rank.index->next_in_stream[op];
   rank.stream_head[what.stream] = next;

@@ -22,6 +22,7 @@
 #include "exec-engine/host/launch_queue.h"
 #include "exec-engine/index/replay_index.h"
 #include "exec-engine/replay/communication.h"
+#include "exec-engine/replay/joint_calls.h"
 #include "exec-engine/replay/memory_traffic.h"
 #include "exec-engine/replay/progress.h"
 #include "exec-engine/replay/stuck_report.h"
@@ -30,7 +31,10 @@
 
 namespace drydock {
 
-class HostReplay final : public HostActor, public RepeatingHost, private Communication::Owner {
+class HostReplay final : public HostActor,
+                         public RepeatingHost,
+                         private Communication::Owner,
+                         private JointCalls::Host {
  public:
   struct Settings {
     bool shortcut = true;  // ReplayOptions::shortcut
@@ -40,6 +44,7 @@ class HostReplay final : public HostActor, public RepeatingHost, private Communi
     // Of a folded replay, in which the host represents others; else null.
     ReplicaFolding* folding = nullptr;
     FoldedPort* folded_port = nullptr;
+    JointCalls* joint_calls = nullptr;  // of a replay of representative ranks; else null
   };
   // All arguments outlive this. Writes the timelines of the host's ranks, which are sized for
   // their ops.
@@ -114,6 +119,10 @@ class HostReplay final : public HostActor, public RepeatingHost, private Communi
 
   void OnOpWillEnd(int gpu, uint32_t op, Time end, Time ready) override;
   void OnEndUnknown(int gpu, uint32_t op) override;
+  void OnJointEnd(int rank, uint32_t op, Time end, Time ready) override;
+  const KernelLoad& StartCall(int gpu, uint32_t op, Time now);
+  const KernelLoad& CallEnded(int gpu, uint32_t op);
+  bool IsJoint(int gpu, uint32_t op) const;
   uint32_t OnMessage(const Message& message, uint32_t folded_connection) override {
     if (folded_connection == kNotFolded) {
       port_->Send(message);
@@ -126,6 +135,7 @@ class HostReplay final : public HostActor, public RepeatingHost, private Communi
   const ReplayIndex& index_;
   HostPort* port_;
   FoldedPort* const folded_port_;
+  JointCalls* const joint_calls_;
   Progress::Host* progress_;
   const Time until_;
   const int gpu_type_;

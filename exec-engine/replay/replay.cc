@@ -3,16 +3,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
+#include <utility>
+#include <vector>
 
 #include "core/base/check.h"
+#include "exec-engine/folding/rank_replicas.h"
 #include "exec-engine/folding/replica_folding.h"
 #include "exec-engine/host/step_cost.h"
 #include "exec-engine/index/replay_index.h"
 #include "exec-engine/replay/accounting.h"
 #include "exec-engine/replay/gather.h"
 #include "exec-engine/replay/host_replay.h"
+#include "exec-engine/replay/joint_calls.h"
 #include "exec-engine/replay/progress.h"
 #include "exec-engine/replay/repeat.h"
 #include "exec-engine/replay/stuck_report.h"
@@ -81,8 +87,10 @@ Result<Carrier> MakeCarrier(const NetworkModel& model, const Topology& topology,
 
 class Run {
  public:
-  // The index and the folding outlive the run.
-  Run(const ReplayIndex& index, Carrier carrier, const ReplayOptions& options)
+  // The index, the folding and `joint` outlive the run. `joint` is null unless the programs of
+  // replicas are empty.
+  Run(const ReplayIndex& index, Carrier carrier, const ReplayOptions& options,
+      const JointCallTimes* joint)
       : index_(index),
         network_(std::move(carrier.network)),
         folded_network_(carrier.folded),
@@ -91,6 +99,7 @@ class Run {
         until_(options.until),
         sharing_(options.sharing),
         log_(options.log) {
+    if (joint != nullptr) joint_calls_ = std::make_unique<JointCalls>(*joint);
     sharing_.resize(Cluster().gpus.size());
     for (const HostKind& kind : Cluster().host_kinds) {
       port_maps_.push_back(
@@ -104,9 +113,10 @@ class Run {
         Progress::Host* progress = progress_->host(static_cast<int>(hosts_.size()));
         const auto gpu = static_cast<size_t>(Cluster().kind_of_host(host).gpu);
         const HostReplay::Settings settings = {
-            options.shortcut, until_,
-            sharing_[gpu],    options.variation,
-            folding_,         folding_ == nullptr ? nullptr : folded_network_->port(host)};
+            options.shortcut,  until_,
+            sharing_[gpu],     options.variation,
+            folding_,          folding_ == nullptr ? nullptr : folded_network_->port(host),
+            joint_calls_.get()};
         hosts_.push_back(std::make_unique<HostReplay>(host, index, PortsOf(host),
                                                       network_->port(host), settings,
                                                       &timeline_.ranks, progress));
@@ -269,6 +279,7 @@ class Run {
     out.emplace_back("calls played together", sum.detailed);
     out.emplace_back("slices", sum.slices);
     if (sum.merged > 0) out.emplace_back("slices merged", sum.merged);
+    if (joint_calls_ != nullptr) out.emplace_back("calls timed alone", joint_calls_->calls());
     if (folding_ == nullptr) return out;
     out.emplace_back("hosts replayed", folding_->hosts_replayed());
     if (!folding_->relaxed()) return out;
@@ -294,6 +305,7 @@ class Run {
   std::vector<int64_t> replicas_;  // by hosts_: number of hosts that each represents
   std::vector<std::unique_ptr<Aggregator>> aggregators_;  // of this process
   std::vector<HostActor*> actors_;                        // by host; null: of another process
+  std::unique_ptr<JointCalls> joint_calls_;               // null: all ranks are replayed
   std::unique_ptr<SteadyState> steady_;                   // null: periods are not watched
   Timeline timeline_;
 };
@@ -315,10 +327,67 @@ struct Outcome {
   std::optional<Repetition> repetition;
 };
 
-}  // namespace
+// What a folding of hosts replays at least: it tells hosts apart whose ranks run different
+// programs.
+struct Replayed {
+  int hosts = 0, ranks = 0;
+  int64_t ops = 0;
+};
+Replayed LeastOfHosts(const Workload& workload) {
+  const Placement placement(workload.topology);
+  std::map<int, std::vector<int>> classes;  // by host, of its ranks
+  for (int rank = 0; rank < workload.rank_count(); ++rank) {
+    classes[placement.of(rank).host].push_back(workload.class_of_rank[static_cast<size_t>(rank)]);
+  }
+  std::set<std::vector<int>> different;
+  Replayed out;
+  for (const auto& [host, of_host] : classes) {
+    if (!different.insert(of_host).second) continue;
+    ++out.hosts;
+    out.ranks += static_cast<int>(of_host.size());
+    for (const int of_rank : of_host) {
+      out.ops += static_cast<int64_t>(workload.programs[static_cast<size_t>(of_rank)].ops.size());
+    }
+  }
+  return out;
+}
 
-Result<Timeline> Replay(const Workload& workload, const FlowPlan& plan, const KernelTimes& times,
-                        const NetworkModel& network, const ReplayOptions& options) {
+// Returns the replicas among the ranks if their folding replays far fewer ranks than one of hosts.
+// If all hosts run the same programs, hosts fold, and most calls may be joint (FSDP).
+std::optional<RankReplicas> ReplicasToFold(const ReplayIndex& index, const NetworkModel& network,
+                                           const ReplayOptions& options) {
+  // Choices between speed and exactness, as those of ReplicaFolding. A replay of 16 million ops
+  // takes about a minute.
+  constexpr int64_t kManyOps = 16'000'000;
+  constexpr int kFewer = 2;
+  const Workload& workload = index.workload();
+  const Replayed of_hosts = LeastOfHosts(workload);
+  const bool wanted = options.fold == Fold::kRelaxed ||
+                      (options.fold == Fold::kAuto && of_hosts.ops >= kManyOps);
+  if (!wanted || of_hosts.hosts < 2 || !network.folds_exactly || options.iterations > 1 ||
+      options.until < Time::Max() || !workload.topology.faults.empty()) {
+    return std::nullopt;
+  }
+  std::optional<RankReplicas> replicas = FindRankReplicas(index, options.variation);
+  if (replicas && replicas->replayed * kFewer > of_hosts.ranks) replicas.reset();
+  return replicas;
+}
+
+// Gives each rank the times and the account of its representative.
+void Unfold(const RankReplicas& replicas, Timeline* timeline) {
+  for (size_t rank = 0; rank < replicas.representative.size(); ++rank) {
+    const auto known = static_cast<size_t>(replicas.representative[rank]);
+    if (known == rank) continue;
+    timeline->ranks[rank] = timeline->ranks[known];
+    timeline->accounts[rank] = timeline->accounts[known];
+  }
+  timeline->counters.emplace_back("ranks replayed", replicas.replayed);
+}
+
+// `joint`: if the programs of replicas are empty; else null.
+Result<Timeline> ReplayRanks(const Workload& workload, const FlowPlan& plan,
+                             const KernelTimes& times, const NetworkModel& network,
+                             const ReplayOptions& options, const JointCallTimes* joint) {
   CHECK(options.iterations >= 1);
   CHECK_NOTE(options.iterations == 1 || options.until == Time::Max(),
              "a run of several iterations cannot be stopped");
@@ -350,7 +419,7 @@ Result<Timeline> Replay(const Workload& workload, const FlowPlan& plan, const Ke
   const auto run = [&](const ReplayIndex& of, ReplicaFolding* folding,
                        const WorkloadPeriods* watched, const Repetition* kept) -> Result<Outcome> {
     ASSIGN_OR_RETURN(Carrier carrier, MakeCarrier(network, fabric, options.network, folding));
-    Run each(of, std::move(carrier), options);
+    Run each(of, std::move(carrier), options, joint);
     if (watched != nullptr) each.WatchPeriods(*watched, kept);
     RETURN_IF_ERROR(each.Go());
     Outcome out;
@@ -376,11 +445,31 @@ Result<Timeline> Replay(const Workload& workload, const FlowPlan& plan, const Ke
     ASSIGN_OR_RETURN(Outcome whole, run(index, folding, nullptr, nullptr));
     return std::move(*whole.timeline);
   };
+  if (joint != nullptr) return play(nullptr);
+  if (const auto replicas = ReplicasToFold(index, network, options)) {
+    ASSIGN_OR_RETURN(const std::unique_ptr<JointCallTimes> alone,
+                     JointCallTimes::Find(index, *replicas, network, options));
+    if (alone != nullptr) {
+      Result<Timeline> timeline = ReplayRanks(WithoutReplicas(workload, *replicas), plan, times,
+                                              network, options, alone.get());
+      if (timeline.ok()) {
+        Unfold(*replicas, &*timeline);
+        return timeline;
+      }  // else replay all ranks, so that the error names them
+    }
+  }
   if (const auto folding = fold(index); folding != nullptr) {
     Result<Timeline> timeline = play(folding.get());
     if (timeline.ok()) return timeline;  // else replay all hosts, so that the error names them
   }
   return play(nullptr);
+}
+
+}  // namespace
+
+Result<Timeline> Replay(const Workload& workload, const FlowPlan& plan, const KernelTimes& times,
+                        const NetworkModel& network, const ReplayOptions& options) {
+  return ReplayRanks(workload, plan, times, network, options, nullptr);
 }
 
 }  // namespace drydock

@@ -110,6 +110,7 @@ class Search {
 // Makes every period one of `microbatches` micro-batches, a multiple of its own. Returns whether
 // enough periods are left.
 bool Lengthen(ProgramPeriods* periods, int32_t own, int32_t microbatches) {
+  if (periods->ops == 0) return true;  // of an empty program
   const auto ops = int64_t{periods->ops} * (microbatches / own);
   if (ops * kFewest > int64_t{periods->end} - periods->begin) return false;
   periods->ops = static_cast<uint32_t>(ops);
@@ -176,6 +177,11 @@ std::optional<WorkloadPeriods> FindPeriods(const Workload& workload) {
   std::optional<std::pair<int64_t, int32_t>> tag_step;  // and its micro-batches
   out.microbatches = 1;
   for (const Program& program : workload.programs) {
+    if (program.ops.empty()) {  // of ranks that are not replayed
+      out.classes.emplace_back();
+      microbatches.push_back(1);
+      continue;
+    }
     Search search(program);
     if (!search.Find()) return std::nullopt;
     out.classes.push_back(search.found());
@@ -190,6 +196,7 @@ std::optional<WorkloadPeriods> FindPeriods(const Workload& workload) {
   int64_t most = 0;
   for (size_t c = 0; c < out.classes.size(); ++c) {
     const ProgramPeriods& each = out.classes[c];
+    if (each.ops == 0) continue;
     const int64_t ops = int64_t{each.ops} * (out.microbatches / microbatches[c]);
     most = std::max(most, (int64_t{each.end} - each.begin) / ops);
   }

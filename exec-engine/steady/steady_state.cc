@@ -161,6 +161,7 @@ std::optional<Repetition> SteadyState::Leave() const {
     for (int gpu = 0; gpu < host->rank_count(); ++gpu) {
       const int rank = host->first_rank() + gpu;
       const ProgramPeriods& periods = PeriodsOf(rank);
+      if (periods.ops == 0) continue;  // the rank is not replayed
       uint32_t& from =
           out.from[static_cast<size_t>(index_.workload().class_of_rank[static_cast<size_t>(rank)])];
       uint32_t seen = periods.begin;

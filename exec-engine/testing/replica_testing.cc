@@ -7,20 +7,6 @@ namespace {
 
 constexpr int kGpus = kReplicaGpus;
 
-// Makes the ranks of a stage one rank class, with the program of its first rank.
-void MergeClasses(const Layout& layout, WorkloadBuilder* b) {
-  std::vector<Program> programs;
-  for (int stage = 0; stage < layout.stages; ++stage) {
-    const int first = stage * layout.tensor * layout.data;
-    programs.push_back(b->workload.programs[static_cast<size_t>(first)]);
-  }
-  b->workload.programs = std::move(programs);
-  for (int rank = 0; rank < layout.ranks(); ++rank) {
-    b->workload.class_of_rank[static_cast<size_t>(rank)] = layout.stage_of(rank);
-  }
-  b->workload.class_count = layout.stages;
-}
-
 // Micro-batches through the stages, and all-reduces of gradients in parallel.
 WorkloadBuilder RandomTraining(const Layout& layout, uint32_t seed, Topology topology) {
   std::mt19937 random(seed);
@@ -59,6 +45,33 @@ WorkloadBuilder RandomTraining(const Layout& layout, uint32_t seed, Topology top
         b.Transfer(rank, send, pairs[stage % 2], true, 0, pp_bytes, batch, {after});
       }
     }
+  }
+  return b;
+}
+
+// Each stage computes, sums over its tensor group and sends to the next one. When all stages are
+// done, they sum their gradients.
+WorkloadBuilder TrainingWithSumsApart(const Layout& layout, uint32_t seed, Topology topology) {
+  std::mt19937 random(seed);
+  WorkloadBuilder b(std::move(topology));
+  const int compute = b.Stream("compute");
+  const int tp = b.Role("tp", Dimension::kTensor, layout.TensorGroups());
+  const int dp = b.Role("dp", Dimension::kData, layout.DataGroups());
+  const int pairs[2] = {b.Role("pp-even", Dimension::kPipeline, layout.Pairs(0)),
+                        b.Role("pp-odd", Dimension::kPipeline, layout.Pairs(1))};
+  const Time work = Time::Us(50 + static_cast<int64_t>(random() % 200));
+  constexpr int64_t kBytes = 1 << 19;
+  for (int rank = 0; rank < layout.ranks(); ++rank) {
+    const int stage = layout.stage_of(rank);
+    if (stage > 0) b.Transfer(rank, compute, pairs[(stage - 1) % 2], false, 0, kBytes, 0);
+    b.Compute(rank, compute, work);
+    b.Collective(rank, compute, tp, CollectiveType::kAllReduce, kBytes);
+    if (stage + 1 < layout.stages) {
+      b.Transfer(rank, compute, pairs[stage % 2], true, 0, kBytes, 0);
+    }
+    b.Compute(rank, compute, Time::Us(5000 * (layout.stages - stage)));
+    b.Collective(rank, compute, dp, CollectiveType::kAllReduce, 2 * kBytes);
+    b.Compute(rank, compute, work);
   }
   return b;
 }
@@ -192,8 +205,31 @@ Layout RandomLayout(std::mt19937* random) {
   return layout;
 }
 
+void MergeClasses(const Layout& layout, WorkloadBuilder* b) {
+  std::vector<Program> programs;
+  for (int stage = 0; stage < layout.stages; ++stage) {
+    const int first = stage * layout.tensor * layout.data;
+    programs.push_back(b->workload.programs[static_cast<size_t>(first)]);
+  }
+  b->workload.programs = std::move(programs);
+  for (int rank = 0; rank < layout.ranks(); ++rank) {
+    b->workload.class_of_rank[static_cast<size_t>(rank)] = layout.stage_of(rank);
+  }
+  b->workload.class_count = layout.stages;
+}
+
 WorkloadBuilder ReplicasOnOneSwitch(const Layout& layout, uint32_t seed) {
   WorkloadBuilder b = RandomTraining(layout, seed, SmallCluster(layout.hosts(), kGpus));
+  MergeClasses(layout, &b);
+  b.PlanAll();
+  return b;
+}
+
+WorkloadBuilder ReplicasInDomains(const Layout& layout, uint32_t seed, int trays, bool apart) {
+  Topology topology = SmallCluster(layout.hosts() / trays, trays * kGpus);
+  topology.host_kinds[0].trays = trays;
+  WorkloadBuilder b = apart ? TrainingWithSumsApart(layout, seed, std::move(topology))
+                            : RandomTraining(layout, seed, std::move(topology));
   MergeClasses(layout, &b);
   b.PlanAll();
   return b;

@@ -27,6 +27,9 @@ struct Layout {
 };
 Layout RandomLayout(std::mt19937* random);
 
+// Makes the ranks of a stage one rank class, with the program of its first rank.
+void MergeClasses(const Layout& layout, WorkloadBuilder* b);
+
 // Micro-batches run through the stages, with all-reduces of gradients in parallel and at the end.
 // The ranks of a stage form one rank class, and all calls have plans. All hosts are on one switch,
 // so that the hosts of a stage are equivalent.
@@ -35,6 +38,11 @@ WorkloadBuilder ReplicasOnOneSwitch(const Layout& layout, uint32_t seed);
 // The last chunks of rings are shorter, and short all-reduces over a chain of all ranks follow at
 // the end. All hosts differ a little.
 WorkloadBuilder ReplicasThatDiffer(const Layout& layout, uint32_t seed, int first_leaf);
+
+// The same as ReplicasOnOneSwitch, in NVLink domains of `trays` trays, each with kReplicaGpus GPUs.
+// Every domain belongs to one stage. If `apart`, there are no micro-batches: each stage computes,
+// sums over its tensor group and sends once, and gradients are summed when nothing else runs.
+WorkloadBuilder ReplicasInDomains(const Layout& layout, uint32_t seed, int trays, bool apart);
 
 }  // namespace drydock::testing
 

@@ -85,6 +85,19 @@ class Folding(unittest.TestCase):
                 for fluid in (whole, relaxed):
                     self.assertLess(abs(fluid / packets - 1), 0.0125)
 
+    def test_replicas_in_nvlink_domains_are_near_the_whole_run(self):
+        """Each of two domains holds one stage of eight replicas of two trays."""
+        settings = [*SMALL, "model.kv_heads=8", "model.ffn=7168", "model.layers=6", "cluster.hosts=2", "parallel.tensor=4",
+                    "parallel.context=2", "parallel.pipeline=2", "parallel.virtual_pipeline=2", "training.global_batch=64"]
+        run = self.prepared(Case("mlperf-llama-3.1-405b-64", "configs/clusters/gb200-nvl72-64-8.topo", settings))
+        whole, counted, ranks_of_whole = self.replayed(run, "off")
+        relaxed, counted_relaxed, ranks = self.replayed(run, "relaxed")
+        self.assertNotIn("ranks replayed", counted)
+        self.assertEqual(counted_relaxed["ranks replayed"], 16)
+        self.assertGreater(counted_relaxed["calls timed alone"], 0)
+        self.assertLess(abs(relaxed / whole - 1), 0.002)
+        self.assertEqual(len(ranks), len(ranks_of_whole), "every rank and op has its times")
+
 
 if __name__ == "__main__":
     BIN = pathlib.Path(sys.argv.pop(1)).absolute()
