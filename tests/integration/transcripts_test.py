@@ -1,6 +1,7 @@
 """Runs the commands that the documents show and compares their output with the documents.
 
 Usage: transcripts_test.py BIN
+       transcripts_test.py BIN --update    writes new figures into the documents; lines that differ otherwise stay
 
 A block of code marked `console` is a transcript: a line "$ command", its continuation lines after "> ", then the command's
 output. A line "..." matches any lines, and "..." at the end of a line matches the rest of the line. Commands of a page run in
@@ -16,6 +17,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = None  # from the command line
+UPDATE = False
 BLOCK = re.compile(r"^```console\n(.*?)^```", re.M | re.S)
 
 PIPELINE = """#!/bin/bash
@@ -67,6 +69,27 @@ def matches(said, printed):
     return re.fullmatch(pattern, "".join(line.rstrip() + "\n" for line in printed)) is not None
 
 
+def masked(line):
+    """The line without its figures and units, so that the same line of another run is equal."""
+    return re.sub(r"\s+", " ", re.sub(r"[\d.]+(?: (?:[munp]?s|[kMGT]?B)\b)?", "#", line)).strip()
+
+
+def renewed(said, printed):
+    """The lines of a page with the figures that were printed."""
+    lines, at = [], 0
+    for line in said:
+        words = len(line[:-3].split()) if line.endswith("...") else 0
+        for place in range(at, len(printed)):
+            new = printed[place].rstrip()
+            if words and (start := re.match(rf"(?:\s*\S+){{{words}}}", new)):
+                new = start[0].rstrip(",") + "..."
+            if line.strip() != "..." and masked(new) == masked(line):
+                line, at = new, place + 1
+                break
+        lines.append(line)
+    return lines
+
+
 class Transcripts(unittest.TestCase):
     def check(self, page):
         with tempfile.TemporaryDirectory() as folder:
@@ -86,7 +109,12 @@ class Transcripts(unittest.TestCase):
     def check_command(self, page, command, said, top):
         done = subprocess.run(["bash", "-c", command], cwd=top, text=True, timeout=600, stdout=subprocess.PIPE,
                               env={**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}"}, stderr=subprocess.STDOUT)
-        self.assertTrue(matches(said, done.stdout.splitlines()), f"{page}: $ {command}\nprints\n{done.stdout}")
+        printed = done.stdout.splitlines()
+        if UPDATE and not matches(said, printed):
+            text = (ROOT / page).read_text()
+            (ROOT / page).write_text(text.replace("\n".join(said), "\n".join(renewed(said, printed))))
+            return
+        self.assertTrue(matches(said, printed), f"{page}: $ {command}\nprints\n{done.stdout}")
 
 
 for path in sorted((ROOT / "docs").rglob("*.md")):
@@ -97,4 +125,5 @@ for path in sorted((ROOT / "docs").rglob("*.md")):
 
 if __name__ == "__main__":
     BIN = pathlib.Path(sys.argv[1]).resolve()
-    unittest.main(argv=sys.argv[:1] + sys.argv[2:])
+    UPDATE = sys.argv[2:3] == ["--update"]
+    unittest.main(argv=sys.argv[:1] + sys.argv[3 if UPDATE else 2:])
