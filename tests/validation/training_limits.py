@@ -3,7 +3,7 @@
 A line names a source, `max_mean` and `max_worst` in per cent, and optionally `first`: the line then applies to the first
 rows of the source only. The mean is judged when all these rows are predicted. The worst error is judged at once, because
 more rows can only increase it. A source without a line has the limits of TARGETS.
-Rows of tier D have no limit yet, and a row that the tools refuse is shown as such.
+Rows of tier D have targets (validation_page.py) but no limit: a row that the tools refuse is shown as such.
 """
 import dataclasses
 import json

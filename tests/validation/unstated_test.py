@@ -58,15 +58,17 @@ class Options(Rows):
         self.assertEqual(unstated.setting(row, "model.layers"), "24")
         self.assertEqual(unstated.setting(row, "parallel.pipeline", "none"), "none")
 
-    def test_a_system_of_several_hosts_can_have_a_slower_network(self):
+    def test_a_system_can_have_a_slower_network_or_slower_hosts(self):
         def said(cluster, hosts):
             row = dataclasses.replace(self.row("system", settings=[f"cluster.hosts={hosts}"]), cluster=pathlib.Path(cluster))
             return [(each.said, each.record.settings[1:]) for each in unstated.options(row)]
 
         slower = ["hosts.dgx-b300.nics.rate=400Gbps", "fabric.leaf.rate=400Gbps", "fabric.spine.rate=400Gbps"]
-        self.assertEqual(said("dgx-b300-8.topo", 8), [("system at 400 Gb/s", slower)])
-        self.assertEqual(said("dgx-b300-8.topo", 1), [])
-        self.assertEqual(said("dgx-b200-8.topo", 8), [])
+        host = ("system host as slow as a DGX A100's", ["hosts.dgx-b300.board.launch_speed=1.0"])
+        self.assertEqual(said("dgx-b300-8.topo", 8), [("system at 400 Gb/s", slower), host])
+        self.assertEqual(said("dgx-b300-8.topo", 1), [host])
+        self.assertEqual(said("dgx-b200-8.topo", 1), [(host[0], ["hosts.dgx-b200.board.launch_speed=1.0"])])
+        self.assertEqual(said("eos.topo", 8), [])
 
     def test_micro_batches_divide_the_sequences_of_a_replica(self):
         self.assertEqual(self.said("micro-batch"), ["micro-batch 1", "micro-batch 2"])  # of 12; 4 is the row's

@@ -18,19 +18,34 @@ import figures  # noqa: E402
 LISTED = 40  # the page lists this many rows of a source; of a longer source it lists the worst first
 WORST = 8
 LARGE_MEAN, LARGE_WORST = 8, 12  # per cent; a source with larger errors says what the model lacks
+
+
+def of_tier_d(kinds, hardware=None):
+    """Selects rows of tier D by the kind of their model and by their GPU."""
+    return lambda record: (record.tier == "D" and record.source != "simumax-b200" and record.kind in kinds
+                           and (hardware is None or training.hardware(record).split("-")[0].upper() in hardware))
+
+
+HOPPER, BLACKWELL = ["H100", "H200"], ["B200", "GB200", "B300", "GB300"]
 # Name, rows, largest mean error in per cent, largest error of a row.
 TARGETS = [
     ("tier A", lambda record: record.tier == "A", 5, 12),
     ("tiers A and B", lambda record: record.tier in "AB", 8, None),
     ("vTrain, one node", lambda record: record.source == "vtrain-single-node", 8, None),
     ("vTrain, many nodes", lambda record: record.source == "vtrain-multi-node", 12, None),
+    ("tier D: dense models on H100 and H200", of_tier_d(["dense"], HOPPER), 4, None),
+    ("tier D: dense models on Blackwell", of_tier_d(["dense"], BLACKWELL), 5, None),
+    ("tier D: SimuMax's table", lambda record: record.source == "simumax-b200", 5, 13),
+    ("tier D: experts and hybrids", of_tier_d(["experts", "hybrid"]), 10, 25),
+    ("tier D: small CI", of_tier_d(["small CI"]), 15, None),
 ]
 INTRODUCTION = """Drydock's predictions against published measurements. One model makes all predictions: no row has a setting beyond what its
 source states. `./run_validation.sh` writes this page. [The packet network under congestion](network-validation.md) has a
 separate page."""
 TIERS = """In tier A the source states everything that decides the time. In tier B a rule supplies a value that decides the
 time, such as the micro-batch. Tier C has separate targets, because vTrain's own simulator has errors of 8.37 % on one node and
-14.73 % on many; the means of tiers A and B leave its rows out. Tier D has no target yet."""
+14.73 % on many; the means of tiers A and B leave its rows out. Tier D holds what people run today; its targets count the rows that wait
+for no feature."""
 GROUPS = """All rows by hardware, kind of model and size. Small CI: the small models of Megatron-LM's own tests, which the launching
 host decides. Hybrid: layers of state-space models among others. Memory is the peak that PyTorch allocates."""
 NEEDS = """These rows are recorded and not predicted: their runs use something that the product does not express yet. A row with
@@ -67,7 +82,7 @@ def settings(record):
 
 
 def is_large(of):
-    """Returns whether the source's errors are so large that the page has to explain them. Rows of tier D have no limit yet."""
+    """Returns whether the source's errors are so large that the page has to explain them. Rows of tier D have no limit."""
     good = training.predicted(of)
     return bool(good) and any(record.tier != "D" for record in of) and (abs(training.worst(of).error) > LARGE_WORST or
                            (len(good) == len(of) and training.mean_error(of) > LARGE_MEAN))
@@ -161,8 +176,8 @@ def rival_rows(found):
 
 
 def verdict(of, mean, worst):
-    """A worst row can miss its target before all rows have results; a mean needs all rows."""
-    good = training.predicted(of)
+    """A worst row can miss its target before all rows have results; a mean needs all rows that wait for nothing."""
+    good, of = training.predicted(of), [record for record in of if not record.needs]
     if worst is not None and good and abs(training.worst(of).error) > worst:
         return "missed"
     if len(good) < len(of):
