@@ -166,6 +166,19 @@ void ReadGemm(const YamlNode& node, KernelParameters* out, Diagnostics* diagnost
   reader.Finish();
 }
 
+void ReadAttentionDerate(YamlReader* parent, AttentionDerate* derate, Diagnostics* diagnostics) {
+  const YamlNode* node = parent->Take("derate", false);
+  if (node == nullptr) return;
+  YamlReader reader(*node, "derate", diagnostics);
+  reader.Read("time", &derate->time);
+  reader.Read("at", &derate->at);
+  reader.Read("slope", &derate->slope);
+  RequireRange(&reader, "time", derate->time, 0, 10);
+  RequirePositive(&reader, "at", derate->at.seconds());
+  RequireRange(&reader, "slope", derate->slope, 0, 100);
+  reader.Finish();
+}
+
 void ReadAttentionPass(YamlReader* parent, const std::string& key, AttentionPass* pass,
                        Diagnostics* diagnostics) {
   const YamlNode* node = parent->Take(key, true);
@@ -181,6 +194,7 @@ void ReadAttentionPass(YamlReader* parent, const std::string& key, AttentionPass
   reader.Read("block_start", &pass->block_start);
   reader.Read("overlapped_passes", &pass->overlapped_passes);
   reader.Read("serial_passes", &pass->serial_passes);
+  ReadAttentionDerate(&reader, &pass->derate, diagnostics);
   RequirePositive(&reader, "tensor_rate", pass->tensor_rate.flops_per_second());
   RequirePositive(&reader, "scores_per_ps", pass->scores_per_ps);
   RequireRange(&reader, "overlapped_passes", pass->overlapped_passes, 0, 1000);

@@ -58,6 +58,14 @@ struct GemmParameters {
   FitErrors error;
 };
 
+// What the power limit takes from attention.
+struct AttentionDerate {
+  double time =
+      0;    // extra time of its arithmetic at sustained clocks; see KernelParameters::Clocks
+  Time at;  // length of a kernel at which a benchmark's clocks have settled half
+  double slope = 1;
+};
+
 struct AttentionPass {
   int64_t block = 0;   // query rows of a thread block; 0: the library's
   double balance = 0;  // 0: the library's
@@ -67,6 +75,7 @@ struct AttentionPass {
   Time block_start;
   double overlapped_passes = 0;  // over batch x sequence x heads x head_dim elements
   double serial_passes = 0;
+  AttentionDerate derate;
 };
 
 struct AttentionParameters {

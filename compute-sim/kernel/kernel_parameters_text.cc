@@ -59,12 +59,15 @@ std::string GemmText(const GemmParameters& s) {
 std::string PassText(const AttentionPass& p) {
   const std::string block = p.block > 0 ? fmt::format("block: {}, ", p.block) : "";
   const std::string balance = p.balance > 0 ? fmt::format("balance: {:.4g}, ", p.balance) : "";
+  const std::string derate = p.derate.time > 0
+                                 ? fmt::format(", derate: {{time: {:.4g}, at: {}, slope: {:.4g}}}",
+                                               p.derate.time, Us(p.derate.at), p.derate.slope)
+                                 : "";
   return fmt::format(
       "{{{}{}launch: {}, tensor_rate: {}, scores_per_ps: {:.4g}, block_start: {}, "
-      "overlapped_passes: "
-      "{:.4g}, serial_passes: {:.4g}}}",
+      "overlapped_passes: {:.4g}, serial_passes: {:.4g}{}}}",
       block, balance, Us(p.launch), Tera(p.tensor_rate), p.scores_per_ps, Us(p.block_start),
-      p.overlapped_passes, p.serial_passes);
+      p.overlapped_passes, p.serial_passes, derate);
 }
 
 std::string WideHeadsText(const AttentionParameters& a) {

@@ -141,6 +141,13 @@ ScoreCount CountScores(const AttentionShape& s, double block) {
           std::max(last * keys, above > 0 ? block * seen : 0)};
 }
 
+// How far the clocks have settled at those of the power limit: 1 in a run; the longer a benchmark's
+// kernel, the further.
+double SettledShare(double us, const AttentionDerate& derate, KernelParameters::Clocks clocks) {
+  if (clocks == KernelParameters::Clocks::kSustained || derate.time == 0) return 1;
+  return 1 / (1 + std::pow(us / derate.at.us(), -derate.slope));
+}
+
 }  // namespace
 
 KernelBound BoundOf(const Prediction& prediction) {
@@ -180,7 +187,7 @@ Prediction PredictGemm(const Kernel& kernel, const GpuShape& gpu,
 }
 
 Prediction PredictAttention(const Kernel& kernel, const GpuShape& gpu, const Bandwidth& hbm,
-                            const AttentionParameters& library) {
+                            const AttentionParameters& library, KernelParameters::Clocks clocks) {
   const AttentionShape s = AttentionShapeOf(kernel);
   const bool forward = kernel.kind == KernelKind::kAttentionForward;
   const AttentionPass& pass = library.PassOf(forward, s.head_dim);
@@ -202,7 +209,8 @@ Prediction PredictAttention(const Kernel& kernel, const GpuShape& gpu, const Ban
   const double kv = static_cast<double>(s.kv_sequence) * static_cast<double>(s.kv_heads);
   const double elements = batch * (queries + kv) * (width + value) / 4;
   const double traffic = elements * OperandBytes(kernel.type) / hbm.bytes_per_second() * kMicro;
-  const double math = SmoothMax(work, longest, pass.balance > 0 ? pass.balance : library.balance);
+  const double fast = SmoothMax(work, longest, pass.balance > 0 ? pass.balance : library.balance);
+  const double math = fast * (1 + pass.derate.time * SettledShare(fast, pass.derate, clocks));
   const double overlapped = pass.overlapped_passes * traffic;
   const double us = pass.launch.us() + SmoothMax(math, overlapped, library.memory_overlap) +
                     pass.serial_passes * traffic;

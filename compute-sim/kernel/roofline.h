@@ -34,7 +34,7 @@ Prediction PredictGemm(const Kernel& kernel, const GpuShape& gpu,
                        const KernelParameters& parameters, const GemmParameters& set,
                        KernelParameters::Clocks clocks);
 Prediction PredictAttention(const Kernel& kernel, const GpuShape& gpu, const Bandwidth& hbm,
-                            const AttentionParameters& library);
+                            const AttentionParameters& library, KernelParameters::Clocks clocks);
 // The shares of a GPU's rates that Triton's kernels of a chunked scan reach, and the error of times
 // that follow from these shares. All 0: not stated.
 struct ChunkProductShares {

@@ -17,7 +17,7 @@ std::optional<Prediction> PredictAt(Clocks clocks, const GpuData& gpu, const Ker
     const AttentionParameters* library =
         parameters.AttentionFor(kernel.type, gpu.attention_library);
     if (library == nullptr) return std::nullopt;
-    return PredictAttention(kernel, gpu.shape(), parameters.memory.hbm, *library);
+    return PredictAttention(kernel, gpu.shape(), parameters.memory.hbm, *library, clocks);
   }
   const GemmParameters* set = parameters.GemmFor(kernel.type);
   if (set == nullptr) return std::nullopt;

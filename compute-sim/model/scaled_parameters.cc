@@ -10,6 +10,10 @@
 namespace drydock {
 namespace {
 
+// The length of attention at which a benchmark's clocks have settled half, where the other GPU's
+// does not reach its power limit: as that of GEMMs, 5 to 14 ms.
+constexpr double kSettlingUs = 10'000;
+
 double Rate(const GpuSpec& gpu, DataType type) { return gpu.RateOf(type).flops_per_second(); }
 
 void Multiply(double factor, Bandwidth* rate) {
@@ -70,9 +74,13 @@ void Scale(double flops, double bandwidth, GemmParameters* set) {
   Multiply(1 / bandwidth, &set->tile_store);
 }
 
-void Scale(double flops, double exponentials, AttentionPass* pass) {
+// `power`: the ratio of the rates that the power limits sustain; 0: not known.
+void Scale(double flops, double exponentials, double power, AttentionPass* pass) {
   Multiply(flops, &pass->tensor_rate);
   pass->scores_per_ps *= flops * exponentials;
+  if (power == 0) return;
+  pass->derate.time = std::max(0.0, (1 + pass->derate.time) * flops / power - 1);
+  if (pass->derate.at.us() == 0) pass->derate.at = Time::FromUs(kSettlingUs);
 }
 
 // Removes the types that only one GPU has. Returns the ratio of the rates of the first type that
@@ -151,16 +159,15 @@ Result<KernelParameters> ScaledParameters(const GpuSpec& to, const GpuSpec& from
   std::erase_if(p.gemm, [](const GemmParameters& set) { return set.types.empty(); });
   AddMissingTypes(to, from, difference, bandwidth, usual_ratio, parameters, &p);
   for (AttentionParameters& library : p.attention) {
-    double flops = KeepCommon(to, from, &library.types);
+    const double flops = KeepCommon(to, from, &library.types);
     if (library.types.empty()) continue;
-    // A lower power limit slows attention like the GEMMs of its type. A higher one does not speed
-    // it up beyond the ratio of the specifications.
+    // The power limit sustains the same share of attention as of the GEMMs of its type, and at most
+    // the rate of short kernels.
     const GemmParameters* gemm = parameters.GemmFor(library.types.front());
     const double power = gemm == nullptr ? 0 : difference.PowerRatio(gemm->power_exponent);
-    if (power > 0) flops = std::min(flops, power);
     for (AttentionPass* pass :
          {&library.forward, &library.backward, &library.wide_forward, &library.wide_backward}) {
-      Scale(flops, difference.ExponentialsRatio(), pass);
+      Scale(flops, difference.ExponentialsRatio(), power, pass);
     }
   }
   // The errors of the other GPU's predictions do not hold for these predictions.

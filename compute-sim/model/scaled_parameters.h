@@ -14,7 +14,7 @@ namespace drydock {
 // - traffic through L2: by the ratio of a type for which both state a rate, 16 bits first;
 // - memory, and the time to start and store a tile: by the ratio of memory bandwidth;
 // - sustained arithmetic (derate): by the ratio of the power limits to the set's power_exponent, if
-//   both GPUs state a limit and are of one architecture; attention too where that makes it slower;
+//   both GPUs state a limit and are of one architecture; attention's by that of its type's GEMMs;
 // - scores of attention: also by the ratio of the exponentials of an SM in a cycle, if both state
 // it;
 // - launches, split-K, overlap, persistence: unchanged. SMs and L2 are those of the new GPU.

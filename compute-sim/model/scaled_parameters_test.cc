@@ -105,11 +105,16 @@ TEST_F(ScaledParametersTest, LowerPowerLimitSlowsAttention) {
   from_.file_text = Facts("  power_limit: 400 W\n");
   const auto ratio = [&](const std::string& limit) {
     to_.file_text = Facts("  power_limit: " + limit + "\n");
-    return Scaled().attention[0].forward.scores_per_ps /
-           parameters_.attention[0].forward.scores_per_ps;
+    EXPECT_EQ(Scaled().attention[0].forward.scores_per_ps,
+              parameters_.attention[0].forward.scores_per_ps);
+    return 1 / (1 + Scaled().attention[0].forward.derate.time);
   };
   EXPECT_NEAR(ratio("300 W"), std::pow(0.75, 0.9), 1e-9);
   EXPECT_EQ(ratio("500 W"), 1);
+  parameters_.attention[0].forward.derate = {0.2, Time::FromUs(9000), 2};
+  EXPECT_NEAR(ratio("300 W"), std::pow(0.75, 0.9) / 1.2, 1e-9);
+  EXPECT_NEAR(ratio("440 W"), std::pow(1.1, 0.9) / 1.2, 1e-9);
+  EXPECT_EQ(ratio("800 W"), 1);
 }
 
 TEST_F(ScaledParametersTest, ExponentialsScaleTheScoresOfAttention) {
