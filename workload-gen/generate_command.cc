@@ -37,6 +37,7 @@
 #include "workload-gen/layout/gpu_format.h"
 #include "workload-gen/layout/nearest_layout.h"
 #include "workload-gen/memory/rank_memory.h"
+#include "workload-gen/work/expert_loads.h"
 #include "workload-gen/work/host_costs.h"
 
 namespace drydock {
@@ -162,11 +163,12 @@ Stamp StampOf(const Options& options, const TrainingJob& job, const ClusterInput
   flags.push_back(options.cluster + " " + Sha256(cluster.yaml));
   for (const auto& [name, text] : cluster.files) flags.push_back(name + " " + Sha256(text));
   const std::string library = NcclLibrary::Find(options.communicators.library_path);
-  return {options.run,
-          kTool.name,
-          {library, HostLaunchPath(), HostMemoryPath(), NicPath(), ProcessorPath()},
-          flags,
-          OutputsOf(options)};
+  return {
+      options.run,
+      kTool.name,
+      {library, ExpertLoadsPath(), HostLaunchPath(), HostMemoryPath(), NicPath(), ProcessorPath()},
+      flags,
+      OutputsOf(options)};
 }
 
 void Announce(const CommonOptions& common, const Workload& workload) {
@@ -235,7 +237,7 @@ Status Run(const Options& options, const CommonOptions& common) {
   const bool writes = !common.check && !options.dump;
   std::vector<std::string> for_model, for_cluster;
   RETURN_IF_ERROR(SplitOverrides(options.overrides, &for_model, &for_cluster));
-  ASSIGN_OR_RETURN(const TrainingJob job, ReadModel(options, common, for_model));
+  ASSIGN_OR_RETURN(TrainingJob job, ReadModel(options, common, for_model));
   if (options.print_model) {
     fmt::print("{}", JobText(job));
     return OkStatus();
@@ -243,6 +245,7 @@ Status Run(const Options& options, const CommonOptions& common) {
   ASSIGN_OR_RETURN(const ClusterInput cluster, LoadCluster(options.cluster, for_cluster));
   if (writes && SkipsRun(StampOf(options, job, cluster), kTool, common)) return OkStatus();
   if (writes) RETURN_IF_ERROR(CheckCanWrite(options.run + "/" + kManifestName));
+  RETURN_IF_ERROR(ResolveExpertLoads(&job));
   const std::unique_ptr<Framework> framework = MakeFramework(job.training.framework);
   RETURN_IF_ERROR(framework->Check(job));
   RETURN_IF_ERROR(CheckGpuFormat(job, cluster.topology));

@@ -1,7 +1,6 @@
 #include "compute-sim/model/gpu_spread.h"
 
-#include <cmath>
-
+#include "core/base/order_statistics.h"
 #include "core/base/yaml.h"
 
 namespace drydock {
@@ -10,16 +9,6 @@ namespace {
 // With this spread, the slowest of a million GPUs runs at half the rate of the mean. A much larger
 // spread would bring the rate down to 0.
 constexpr double kMaxSpread = 0.1;
-
-// The x below which a share `p` of a standard normal distribution lies; p from 0.5 to below 1.
-double NormalQuantile(double p) {
-  double low = 0, high = 10;
-  for (int i = 0; i < 60; ++i) {  // enough halvings for the last digit
-    const double middle = (low + high) / 2;
-    (0.5 * std::erfc(-middle / std::sqrt(2.0)) < p ? low : high) = middle;
-  }
-  return low;
-}
 
 }  // namespace
 
@@ -51,11 +40,6 @@ Result<double> SpreadOf(const GpuSpec& spec) {
   ASSIGN_OR_RETURN(const std::optional<double> of_reference,
                    ReadSpread(spec.reference_text, "gpus/" + spec.reference + ".yaml"));
   return of_reference.value_or(0);
-}
-
-double ExpectedMaxSigma(int count) {
-  if (count < 2) return 0;
-  return NormalQuantile((count - 0.375) / (count + 0.25));
 }
 
 double SlowestTime(double spread, int count) { return 1 / (1 - spread * ExpectedMaxSigma(count)); }

@@ -25,11 +25,6 @@ Result<std::optional<double>> ReadSpread(const std::string& file_text,
 // The spread of a cluster's GPU: its own, or else the spread of its reference, or else 0.
 Result<double> SpreadOf(const GpuSpec& spec);
 
-// The expected maximum of `count` standard normal draws: the number of standard deviations by
-// which the slowest of `count` GPUs is slower than the mean. After Blom (1958), quantile (count -
-// 3/8) / (count + 1/4); exact to 1 % from 5 on. 0 if count < 2.
-double ExpectedMaxSigma(int count);
-
 // The time on the slowest of `count` GPUs over the time on the mean GPU.
 double SlowestTime(double spread, int count);
 

@@ -4,21 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "compute-sim/testing/gpu_testing.h"
+#include "core/base/order_statistics.h"
 #include "core/testing/unit_testing.h"
 
 namespace drydock {
 namespace {
-
-// The expected maximum of n standard normal draws, from a table of order statistics (Harter 1961).
-TEST(GpuSpread, SlowestGpuIsTheExpectedMaximumOfNormalDraws) {
-  EXPECT_EQ(ExpectedMaxSigma(0), 0);
-  EXPECT_EQ(ExpectedMaxSigma(1), 0);
-  EXPECT_NEAR(ExpectedMaxSigma(2), 0.5642, 0.03);
-  EXPECT_NEAR(ExpectedMaxSigma(8), 1.4236, 0.015);
-  EXPECT_NEAR(ExpectedMaxSigma(100), 2.5076, 0.01);
-  EXPECT_NEAR(ExpectedMaxSigma(1000), 3.2414, 0.015);
-  for (int n = 2; n < 1 << 24; n *= 2) EXPECT_LT(ExpectedMaxSigma(n), ExpectedMaxSigma(2 * n));
-}
 
 TEST(GpuSpread, TimesGrowWithTheSpread) {
   EXPECT_EQ(SlowestTime(0, 4096), 1);

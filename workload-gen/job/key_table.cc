@@ -615,6 +615,11 @@ std::vector<Key> TrainingKeys() {
           "tokens of the busiest expert-parallel rank divided by the mean; at most `expert`; 1: "
           "uniform")
           .Needs("model.experts"),
+      Key("moe_expert_loads", kind::Word(MEMBER(training.moe.loads)),
+          "the distribution of the experts' loads, from which `moe_imbalance` follows: one of "
+          "`configs/expert-loads.yaml` (`random`, `aux-free`, `aux-loss`), or `uniform` "
+          "([experts](../explanation/experts.md#unequal-loads))")
+          .Needs("model.experts"),
       Key("moe_aux_loss", kind::Flag(MEMBER(training.moe.aux_loss)),
           "the load-balancing loss, whose token counts each layer reduces over tensor and context "
           "parallelism")

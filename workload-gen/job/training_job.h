@@ -150,6 +150,7 @@ struct ExpertRules {
   double capacity_factor = 0;  // 0: no token is dropped
   bool pad_to_capacity = false;
   double imbalance = 1;  // tokens of the busiest expert-parallel rank / the mean
+  std::string loads = "uniform";  // the distribution that `imbalance` follows from
   bool aux_loss = true;  // token counts are reduced over tp-cp in the forward pass of each layer
   bool grouped_gemm = true;
   bool one_kernel = false;     // computes all local experts; otherwise a product for each of them

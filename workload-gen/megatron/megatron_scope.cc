@@ -45,16 +45,10 @@ constexpr Feature kNotGenerated[] = {
        return HasWindow(job) && job.parallel.context > 1 &&
               job.parallel.context_type == ContextType::kP2p;
      }},
-    {"training.moe_dispatcher", "imbalance with dispatcher hybridep",
-     [](const TrainingJob& job) {
-       return job.model.moe.experts > 0 &&
-              job.training.moe.dispatcher == MoeDispatcher::kHybridEp &&
-              job.training.moe.imbalance > 1;
-     }},
-    {"training.moe_dispatcher", "capacity or imbalance with dispatcher flex",
+    {"training.moe_dispatcher", "a capacity with dispatcher flex",
      [](const TrainingJob& job) {
        return job.model.moe.experts > 0 && job.training.moe.dispatcher == MoeDispatcher::kFlex &&
-              (job.training.moe.capacity_factor > 0 || job.training.moe.imbalance > 1);
+              job.training.moe.capacity_factor > 0;
      }},
     {"training.moe_capacity_factor", "a capacity with dispatcher allgather",
      [](const TrainingJob& job) {

@@ -34,7 +34,8 @@ TEST(MegatronScope, RejectsFeaturesThatDispatchersLack) {
                          "training.moe_dispatcher=" + dispatcher, more}))
                 .ok();
   };
-  EXPECT_TRUE(refused("flex", "training.moe_imbalance=1.5"));
+  EXPECT_FALSE(refused("flex", "training.moe_imbalance=1.5"));
+  EXPECT_FALSE(refused("hybridep", "training.moe_imbalance=1.5"));
   EXPECT_TRUE(refused("flex", "training.moe_capacity_factor=1"));
   EXPECT_TRUE(refused("allgather", "training.moe_capacity_factor=1"));
   EXPECT_FALSE(refused("allgather", "training.moe_imbalance=1.5"));

@@ -132,16 +132,17 @@ class ExpertMaker {
   // (NUM_OF_EXPERTS_PER_RANK x NUM_OF_RANKS_PER_NODE of its hybrid_ep_backend.cuh).
   void MakeLibraryExchanges(int gpus) {
     const DataType type = training_.precision.type;
-    const auto exchange = [&](int64_t more) {
+    const auto exchange = [&](int64_t more, bool back) {
       return tables_->Intern(LibraryExchange(maker_.job(), layout_, gpus, work_.routing.tokens,
-                                             type, width_ + more / SizeOf(type).count()));
+                                             type, width_ + more / SizeOf(type).count(), back));
     };
     const bool hybrid = training_.moe.dispatcher == MoeDispatcher::kHybridEp;
     const int64_t near = std::min(gpus, layout_.expert * layout_.expert_tensor);
     const int64_t all = 4 * near * local_experts_, own = m_.moe.per_token;
-    work_.tokens_out = exchange(hybrid ? all : 12 * own);
-    work_.tokens_back = work_.gradients_out = exchange(0);
-    work_.gradients_back = exchange(hybrid ? all : 4 * own);
+    work_.tokens_out = exchange(hybrid ? all : 12 * own, /*back=*/false);
+    work_.tokens_back = exchange(0, /*back=*/true);
+    work_.gradients_out = exchange(0, /*back=*/false);
+    work_.gradients_back = exchange(hybrid ? all : 4 * own, /*back=*/true);
   }
 
   void MakeLatent() {

@@ -62,31 +62,38 @@ CommCall TokenExchange(const TokenRouting& routing, const ParallelLayout& layout
   return call;
 }
 
-double MeanPartsNeeded(int experts, int per_token, int parts) {
-  // The probability that no expert of a token is in a part: C(E - E/R, k) / C(E, k).
+double ShareInPart(int experts, int per_token, int parts, double load) {
+  // The probability that no expert of a token is in a part of mean load: C(E - E/R, k) / C(E, k).
   const int part = experts / parts;
   double none = 1;
   for (int i = 0; i < per_token; ++i) {
     none *= std::max(0.0, static_cast<double>(experts - part - i)) / (experts - i);
   }
-  return parts * (1 - none);
+  return load == 1 ? 1 - none : 1 - std::pow(none, load);
 }
 
 CommCall LibraryExchange(const TrainingJob& job, const ParallelLayout& layout, int gpus,
-                         int64_t tokens, DataType type, int64_t width) {
+                         int64_t tokens, DataType type, int64_t width, bool back) {
   const int ranks = layout.expert * layout.expert_tensor;
   const int in_host = std::min(gpus, ranks), hosts = ranks / in_host;
   const ExpertShape& moe = job.model.moe;
-  const auto rows = [&](double parts_needed, int parts, int senders) {
+  const double busiest = job.training.moe.imbalance;
+  const double other = layout.expert > 1 ? (layout.expert - busiest) / (layout.expert - 1) : 1;
+  const auto rows = [&](int parts, double load, int senders) {
+    const double parts_needed = parts * ShareInPart(moe.experts, moe.per_token, parts, load);
     const double share = static_cast<double>(tokens) * parts_needed / parts;
     return static_cast<int64_t>(std::ceil(share * senders)) * width;
   };
   // Expert-tensor ranks hold parts of the same experts, so a token goes to all of them.
-  const int64_t to_rank =
-      rows(MeanPartsNeeded(moe.experts, moe.per_token, layout.expert), layout.expert,
-           /*senders=*/hosts);
-  const int64_t to_host =
-      hosts > 1 ? rows(MeanPartsNeeded(moe.experts, moe.per_token, hosts), hosts, 1) : 0;
+  const auto is_busiest = [&](int rank) { return rank / layout.expert_tensor == 0; };
+  const int experts_in_host = std::max(1, in_host / layout.expert_tensor);
+  const double busiest_host = (busiest + (experts_in_host - 1) * other) / experts_in_host;
+  const auto to_rank = [&](int rank) {
+    return rows(layout.expert, is_busiest(rank) ? busiest : other, /*senders=*/hosts);
+  };
+  const auto to_host = [&](int rank) {
+    return rows(hosts, rank < in_host ? busiest_host : other, /*senders=*/1);
+  };
   CommCall call;
   call.collective = CollectiveType::kAllToAllV;
   call.type = type;
@@ -95,14 +102,20 @@ CommCall LibraryExchange(const TrainingJob& job, const ParallelLayout& layout, i
   call.buffers = hybrid ? BufferKind::kHybridEp : BufferKind::kDeepEp;
   call.sms = job.training.moe.dispatch_sms;
   if (call.sms == 0) call.sms = hybrid ? kHybridEpSms : kDeepEpSms;
+  std::vector<int64_t> sent(static_cast<size_t>(ranks)), received(static_cast<size_t>(ranks));
   for (int from = 0; from < ranks; ++from) {
     for (int to = 0; to < ranks; ++to) {
       const bool same_host = from / in_host == to / in_host;
       const bool same_place = from % in_host == to % in_host;
-      call.pair_counts.push_back(same_host ? to_rank : same_place ? to_host : 0);
+      const int experts = back ? from : to;  // the rank that computes these tokens
+      const int64_t count = same_host ? to_rank(experts) : same_place ? to_host(experts) : 0;
+      call.pair_counts.push_back(count);
+      sent[static_cast<size_t>(from)] += count;
+      received[static_cast<size_t>(to)] += count;
     }
   }
-  call.count = in_host * to_rank + (hosts - 1) * to_host;
+  call.count = std::max(*std::max_element(sent.begin(), sent.end()),
+                        *std::max_element(received.begin(), received.end()));
   return call;
 }
 

@@ -37,13 +37,14 @@ CommCall TokenExchange(const TokenRouting& routing, const ParallelLayout& layout
 
 // The exchange of DeepEP or HybridEP over tp-ep: a token crosses the network once for each host
 // that needs it, to the GPU with the sender's index on that host. That GPU forwards the token
-// inside the host. `gpus`: GPUs of a host.
+// inside the host. `gpus`: GPUs of a host. With an imbalance, a token needs the busiest rank and
+// its host more often. `back`: token combine.
 CommCall LibraryExchange(const TrainingJob& job, const ParallelLayout& layout, int gpus,
-                         int64_t tokens, DataType type, int64_t width);
+                         int64_t tokens, DataType type, int64_t width, bool back);
 
-// Divides the experts into `parts` equal parts. Returns the mean number of parts that hold an
-// expert of a given token.
-double MeanPartsNeeded(int experts, int per_token, int parts);
+// Divides the experts into `parts` equal parts. Returns the probability that a token has an expert
+// in a part that gets `load` times the mean number of picks.
+double ShareInPart(int experts, int per_token, int parts, double load);
 
 }  // namespace drydock
 

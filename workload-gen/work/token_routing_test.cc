@@ -1,5 +1,7 @@
 #include "workload-gen/work/token_routing.h"
 
+#include <cmath>
+
 #include "workload-gen/testing/job_testing.h"
 
 namespace drydock {
@@ -52,11 +54,12 @@ TEST(TokenRouting, CapacityLimitsTheBusyRank) {
   EXPECT_FALSE(routing.padded);
 }
 
-TEST(TokenRouting, MeanPartsThatATokenNeeds) {
-  EXPECT_DOUBLE_EQ(MeanPartsNeeded(8, 1, 8), 1);
-  EXPECT_DOUBLE_EQ(MeanPartsNeeded(8, 8, 4), 4);
-  EXPECT_NEAR(MeanPartsNeeded(8, 2, 4), 4 * (1 - 15.0 / 28), 1e-12);  // C(6, 2) / C(8, 2)
-  EXPECT_NEAR(MeanPartsNeeded(256, 8, 32), 7.267, 0.001);
+TEST(TokenRouting, ShareOfTokensThatNeedAPart) {
+  EXPECT_DOUBLE_EQ(8 * ShareInPart(8, 1, 8, 1), 1);
+  EXPECT_DOUBLE_EQ(4 * ShareInPart(8, 8, 4, 1), 4);
+  EXPECT_NEAR(ShareInPart(8, 2, 4, 1), 1 - 15.0 / 28, 1e-12);  // C(6, 2) / C(8, 2)
+  EXPECT_NEAR(32 * ShareInPart(256, 8, 32, 1), 7.267, 0.001);
+  EXPECT_NEAR(ShareInPart(256, 8, 32, 2), 1 - std::pow(1 - 7.267 / 32, 2), 0.001);
 }
 
 // Two hosts of four GPUs: a token crosses the network once, to the GPU with the sender's index,
@@ -65,7 +68,7 @@ TEST(TokenRouting, DeepEpCrossesTheNetworkOnceAHost) {
   const TrainingJob job = Job({"parallel.expert=8", "training.moe_dispatcher=flex",
                                "model.experts=8", "model.experts_per_token=8"});
   const ParallelLayout layout = TestLayout(job, 2, 4);
-  const CommCall call = LibraryExchange(job, layout, 4, 10, DataType::kBf16, 3);
+  const CommCall call = LibraryExchange(job, layout, 4, 10, DataType::kBf16, 3, false);
   ASSERT_EQ(call.pair_counts.size(), 64u);
   EXPECT_EQ(call.pair_counts[0 * 8 + 1], 60);  // own and the other host's tokens, to every rank
   EXPECT_EQ(call.pair_counts[0 * 8 + 4], 30);  // over the network
@@ -75,11 +78,30 @@ TEST(TokenRouting, DeepEpCrossesTheNetworkOnceAHost) {
   EXPECT_EQ(call.sms, 20);
 }
 
+// The first rank gets twice the mean. Of its own host, every token needs it more often; the other
+// ranks get less.
+TEST(TokenRouting, MoreTokensGoToTheBusiestRank) {
+  const TrainingJob job =
+      Job({"parallel.expert=8", "training.moe_dispatcher=flex", "model.experts=64",
+           "model.experts_per_token=8", "training.moe_imbalance=2"});
+  const ParallelLayout layout = TestLayout(job, 2, 4);
+  const CommCall out = LibraryExchange(job, layout, 4, 1000, DataType::kBf16, 1, false);
+  const CommCall back = LibraryExchange(job, layout, 4, 1000, DataType::kBf16, 1, true);
+  EXPECT_EQ(out.pair_counts[1 * 8 + 0], 1795);  // 2000 (1 - 0.321²)
+  EXPECT_EQ(out.pair_counts[1 * 8 + 2], 1245);  // 2000 (1 - 0.321^(6/7))
+  EXPECT_GT(out.pair_counts[4 * 8 + 0], out.pair_counts[0 * 8 + 4]) << "to the busy host";
+  for (size_t from = 0; from < 8; ++from) {
+    for (size_t to = 0; to < 8; ++to) {
+      EXPECT_EQ(back.pair_counts[to * 8 + from], out.pair_counts[from * 8 + to]);
+    }
+  }
+}
+
 TEST(TokenRouting, HybridEpHasItsOwnSms) {
   const auto exchange = [](const std::string& more) {
     const TrainingJob job = Job({"parallel.expert=8", "training.moe_dispatcher=hybridep",
                                  "model.experts=8", "model.experts_per_token=8", more});
-    return LibraryExchange(job, TestLayout(job, 2, 4), 4, 10, DataType::kBf16, 3);
+    return LibraryExchange(job, TestLayout(job, 2, 4), 4, 10, DataType::kBf16, 3, false);
   };
   EXPECT_EQ(exchange("training.moe_aux_loss=true").buffers, BufferKind::kHybridEp);
   EXPECT_EQ(exchange("training.moe_aux_loss=true").sms, 16);
