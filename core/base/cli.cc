@@ -243,6 +243,7 @@ void RequireIf(CLI::App* app, const std::string& option, std::function<bool()> i
 }
 
 void Say(const std::string& text) {
+  std::fflush(stdout);  // where both streams are one file, results printed before come first
   if (!silent) std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
