@@ -332,6 +332,7 @@ TEST(KernelsText, WideHeadsReadBack) {
   EXPECT_EQ(KernelsText(again, ""), section);
   EXPECT_EQ(again.attention[0].forward.block, 256);
   EXPECT_EQ(again.gemm[0].power_exponent, 0.866);
+  EXPECT_EQ(again.gemm[0].long_rows, 0.2008);
   const size_t from = section.find("from: 192");
   const std::string wrong = std::string(section).replace(from, 9, "from: 0");
   EXPECT_NE(ReadKernelParameters(wrong, "f", &present).error().ToString().find("'from'"),

@@ -48,18 +48,21 @@ std::vector<FitVariable> GemmVariables(const GpuSpec& spec, GemmParameters* set)
   const double dense = spec.RateOf(set->types.front()).flops_per_second();
   const double hbm = spec.memory_bandwidth.bytes_per_second();
   const double l2 = set->l2_to_sm.bytes_per_second();
-  return {Of(&set->tensor_rate, 0.4 * dense, dense),
-          Of(&set->memory, 0.4 * hbm, hbm),
-          Of(&set->l2_to_sm, l2 / 8, l2 * 8),
-          LaunchOf(&set->launch, 0.5, 10),
-          Of(&set->tile_start, 0.02, 10),
-          Of(&set->tile_store, 0.1, 20),
-          Of(&set->persistence, 0, 1, false),
-          Of(&set->overlap, 1, 8),
-          Of(&set->split_sync, 0.1, 20),
-          DerateVariable(set),
-          Of(&set->derate_at, 50, 20000),
-          Of(&set->l2_warm, 0.05, 2)};
+  std::vector<FitVariable> variables = {Of(&set->tensor_rate, 0.4 * dense, dense),
+                                        Of(&set->memory, 0.4 * hbm, hbm),
+                                        Of(&set->l2_to_sm, l2 / 8, l2 * 8),
+                                        LaunchOf(&set->launch, 0.5, 10),
+                                        Of(&set->tile_start, 0.02, 10),
+                                        Of(&set->tile_store, 0.1, 20),
+                                        Of(&set->persistence, 0, 1, false),
+                                        Of(&set->overlap, 1, 8),
+                                        Of(&set->split_sync, 0.1, 20),
+                                        DerateVariable(set),
+                                        Of(&set->derate_at, 50, 20000),
+                                        Of(&set->l2_warm, 0.05, 2)};
+  // A GPU whose main loop does not slow down with long rows keeps long_rows at 0.
+  if (set->long_rows > 0) variables.push_back(Of(&set->long_rows, 0.01, 0.5));
+  return variables;
 }
 
 std::vector<FitVariable> AttentionVariables(const GpuSpec& spec, DataType type,

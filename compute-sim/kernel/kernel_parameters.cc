@@ -125,6 +125,7 @@ void ReadGemmSet(const YamlNode& node, GemmParameters* set, Diagnostics* diagnos
   reader.Read("l2_warm", &set->l2_warm);
   reader.ReadOptional("promotion", &set->promotion);
   reader.ReadOptional("row_scales", &set->row_scales);
+  reader.ReadOptional("long_rows", &set->long_rows);
   reader.ReadOptional("store_growth", &set->store_growth);
   reader.ReadOptional("group_start", &set->group_start);
   reader.ReadOptional("power_exponent", &set->power_exponent);
@@ -142,6 +143,7 @@ void ReadGemmSet(const YamlNode& node, GemmParameters* set, Diagnostics* diagnos
   RequireRange(&reader, "derate", set->derate, 0, 10);
   RequireRange(&reader, "promotion", set->promotion, 0, 10);
   RequireRange(&reader, "row_scales", set->row_scales, 0, 10);
+  RequireRange(&reader, "long_rows", set->long_rows, 0, 10);
   RequireRange(&reader, "store_growth", set->store_growth, 0, 1);
   RequireShort(&reader, "group_start", set->group_start);
   RequireRange(&reader, "power_exponent", set->power_exponent, 0, 3);

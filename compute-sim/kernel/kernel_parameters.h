@@ -50,6 +50,7 @@ struct GemmParameters {
   double derate_slope = 1;
   double l2_warm = 1;     // share of L2 in which operands are found
   double row_scales = 0;  // extra time of the main loop of GEMMs with a scale for each row
+  double long_rows = 0;   // extra time of the main loop at burst clocks where rows of K are long
   double promotion = 0;   // extra time of the main loop of GEMMs that promote sums to fp32
   Time group_start;       // of each further group that one kernel computes
   // The sustained rate grows with this power of the power limit; 0: it does not depend on it.

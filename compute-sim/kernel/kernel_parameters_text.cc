@@ -47,6 +47,7 @@ std::string GemmText(const GemmParameters& s) {
              s.derate, Us(s.derate_at), s.derate_slope, s.l2_warm) +
          (s.promotion > 0 ? fmt::format("        promotion: {:.4g}\n", s.promotion) : "") +
          (s.row_scales > 0 ? fmt::format("        row_scales: {:.4g}\n", s.row_scales) : "") +
+         (s.long_rows > 0 ? fmt::format("        long_rows: {:.4g}\n", s.long_rows) : "") +
          (s.store_growth != 1 ? fmt::format("        store_growth: {:.4g}\n", s.store_growth)
                               : "") +
          (s.group_start > Time() ? fmt::format("        group_start: {}\n", Us(s.group_start))

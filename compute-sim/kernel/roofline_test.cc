@@ -125,6 +125,58 @@ TEST(Roofline, ProductsOfExpertsOnABlackwell) {
   EXPECT_LT(std::abs(errors.Bias()), 0.06);
 }
 
+// ai-dynamo/aiconfigurator @095f58a5 (Apache-2.0), gemm_perf, b200_sxm, TensorRT-LLM 1.3.0rc20,
+// bf16: the rate falls with K.
+constexpr GemmRow kB200Rows[] = {
+    {32768, 2560, 1536, 171.8},   {32768, 6144, 2048, 522.2},   {16384, 4096, 3072, 253.1},
+    {1280, 51200, 2048, 171.2},   {3072, 16384, 3072, 190.1},   {16384, 16384, 5120, 1721.2},
+    {8192, 7168, 6144, 499.4},    {2048, 8192, 7168, 162.4},    {4096, 10240, 7168, 442.4},
+    {16384, 6144, 8192, 1256.4},  {8192, 7168, 8192, 723.0},    {2816, 7168, 10240, 273.8},
+    {1536, 7168, 12288, 188.3},   {2816, 8192, 12288, 393.0},   {16384, 3584, 16384, 1417.4},
+    {1280, 51200, 16384, 1427.9}, {3328, 51200, 16384, 3841.7}, {3072, 8192, 51200, 1802.9}};
+
+TEST(Roofline, B200GemmsWithinTheStatedError) {
+  const Errors errors = GemmErrors(kB200Rows, "b200-sxm-180g");
+  errors.Print("B200 bf16 GEMM");
+  EXPECT_LE(errors.Mean(), 0.06);
+  EXPECT_LE(errors.Worst(), 0.17);
+}
+
+// Without the launch, of a product whose arithmetic takes nearly all of the time.
+double MainLoopUs(const GpuData& gpu, int64_t k) {
+  const Kernel kernel = Gemm(DataType::kBf16, 16384, 16384, k);
+  const Prediction prediction = *PredictCalibrated(gpu, kernel);
+  return prediction.us - prediction.fixed_us;
+}
+
+TEST(Roofline, LongRowsSlowTheMainLoop) {
+  for (const double derate : {0.0, 0.3}) {
+    GpuData burst = ShippedGpuData("b200-sxm-180g", kBurst);
+    GpuData sustained = ShippedGpuData("b200-sxm-180g", kSustained);
+    GpuData burst_without = burst, sustained_without = sustained;
+    for (GpuData* gpu : {&burst, &sustained, &burst_without, &sustained_without}) {
+      GemmParameters& set = gpu->parameters.gemm[0];
+      set.derate = derate;
+      set.derate_at = Time::FromUs(1e5);
+      set.tile_store = set.tile_start = Time();
+      set.memory = Bandwidth::FromBytesPerSecond(1e15);
+      const bool without = gpu == &burst_without || gpu == &sustained_without;
+      set.long_rows = without ? 0 : 0.2;
+    }
+    const auto slower = [](const GpuData& gpu, const GpuData& than, int64_t k) {
+      return MainLoopUs(gpu, k) / MainLoopUs(than, k);
+    };
+    // A row of 4096 elements has 8 KiB.
+    EXPECT_NEAR(slower(burst, burst_without, 256), 1, 0.005);
+    EXPECT_NEAR(slower(burst, burst_without, 4096), 1.1, 0.005);
+    EXPECT_NEAR(slower(burst, burst_without, 32768), 1.2, 0.005);
+    // The power limit takes short rows to the rate of long ones; without a limit, they keep theirs.
+    const double limited = derate > 0 ? 1.2 : 1;
+    EXPECT_NEAR(slower(sustained, sustained_without, 256), limited, 0.005);
+    EXPECT_NEAR(slower(sustained, sustained_without, 32768), 1.2, 0.005);
+  }
+}
+
 TEST(Roofline, A100GemmsWithinTheStatedError) {
   const Errors errors = GemmErrors(kA100Rows, "a100-sxm-80g");
   errors.Print("A100 bf16 GEMM");

@@ -43,10 +43,11 @@ class ComputeModelTest : public testing::Test {
   GpuData a100_ = ShippedGpuData("a100-sxm-80g", kSustained);
 };
 
-// The time of a kernel that is bound by arithmetic scales with the FLOPS, apart from tile starts
-// and the launch.
+// The time of a kernel that is bound by arithmetic scales with the FLOPS and, where tiles start and
+// end, with the clock; its launch does not scale.
 TEST_F(ComputeModelTest, ComputeBoundTimeIsDividedByTheFlopsRatio) {
-  const GpuData target = Scaled(a100_, 2.5, 2.5);
+  GpuData target = Scaled(a100_, 2.5, 2.5);
+  target.spec.clock_mhz *= 2.5;  // starts and stores of tiles
   const Kernel kernel = Gemm(DataType::kFp16, 8192, 8192, 8192);
   const Prediction there = *PredictCalibrated(a100_, kernel);
   ASSERT_EQ(there.bound, KernelBound::kTensorCores);
@@ -307,7 +308,7 @@ TEST(ShippedGpus, EveryShippedGpuHasTimes) {
   for (const char* name :
        {"a100-pcie-80g", "a100-sxm-40g", "a100-sxm-80g", "a800-sxm-80g", "b200-sxm-180g",
         "b300-sxm-288g", "gb200-186g", "gb300-288g", "h100-pcie-80g", "h100-sxm-80g", "h20-sxm-96g",
-        "h200-sxm-141g", "h800-sxm-80g", "l40s-48g", "v100-sxm-32g"}) {
+        "h200-sxm-141g", "h800-sxm-80g", "l40s-48g", "rtx-pro-6000-96g", "v100-sxm-32g"}) {
     const GpuSpec spec = ShippedGpu(name);
     EXPECT_EQ(spec.name, name);
     const GpuData gpu = *MakeGpuData(spec, {});

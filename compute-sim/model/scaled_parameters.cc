@@ -54,6 +54,14 @@ struct Difference {
     const double here = sustained.flops_per_second() * ratio;
     set->derate = std::max(0.0, set->tensor_rate.flops_per_second() / here - 1);
   }
+  // `dense`: the other GPU's rate of the type. What its power limit is known to leave comes before
+  // what the ratio of the limits says.
+  void ChangeSustained(DataType type, double dense, GemmParameters* set) const {
+    const double share = to.sustained_share[static_cast<size_t>(type)];
+    if (share == 0) return;
+    const double long_rows = set->tensor_rate.flops_per_second() / (1 + set->long_rows);
+    set->derate = std::max(0.0, long_rows / (share * dense) - 1);
+  }
   // The ratio of the exponentials of an SM in a cycle; 1 unless both are published.
   double ExponentialsRatio() const {
     if (to.exponentials == 0 || from.exponentials == 0) return 1;
@@ -66,12 +74,19 @@ FlopRate SustainedRate(const GemmParameters& set) {
   return FlopRate(set.tensor_rate.flops_per_second() / (1 + set.derate));
 }
 
-void Scale(double flops, double bandwidth, GemmParameters* set) {
-  Multiply(flops, &set->tensor_rate);
-  Multiply(flops, &set->l2_to_sm);
-  Multiply(bandwidth, &set->memory);
-  Multiply(1 / bandwidth, &set->tile_start);
-  Multiply(1 / bandwidth, &set->tile_store);
+// The ratios of two GPUs. `sm_clocks`: of SMs times clock, for work that does not use tensor cores.
+struct Ratios {
+  double flops, bandwidth, sm_clocks;
+};
+
+// The SMs of an H100 and an H200 write a tile in nearly the same time, although the H200's memory
+// is 1.43 times as fast: a tile goes to L2.
+void Scale(const Ratios& ratios, GemmParameters* set) {
+  Multiply(ratios.flops, &set->tensor_rate);
+  Multiply(ratios.flops, &set->l2_to_sm);
+  Multiply(ratios.bandwidth, &set->memory);
+  Multiply(1 / ratios.sm_clocks, &set->tile_start);
+  Multiply(1 / ratios.sm_clocks, &set->tile_store);
 }
 
 // `power`: the ratio of the rates that the power limits sustain; 0: not known.
@@ -98,8 +113,7 @@ double UsualRatio(const GpuSpec& to, const GpuSpec& from) {
   return KeepCommon(to, from, &types);
 }
 
-// The ratio of SMs times clock, for work that does not use tensor cores. If a clock is not stated,
-// the ratio of SMs.
+// The ratio of SMs times clock. If a clock is not stated, the ratio of SMs.
 double SmClocks(const GpuSpec& to, const GpuSpec& from) {
   const double sms = static_cast<double>(to.sms) / from.sms;
   if (to.clock_mhz == 0 || from.clock_mhz == 0) return sms;
@@ -107,7 +121,7 @@ double SmClocks(const GpuSpec& to, const GpuSpec& from) {
 }
 
 void AddMissingTypes(const GpuSpec& to, const GpuSpec& from, const Difference& difference,
-                     double bandwidth, double usual_ratio, const KernelParameters& original,
+                     const Ratios& usual_ratios, const KernelParameters& original,
                      KernelParameters* p) {
   const GemmParameters* usual = original.GemmFor(DataType::kFp16);
   if (usual == nullptr || Rate(from, DataType::kFp16) == 0) return;
@@ -121,12 +135,13 @@ void AddMissingTypes(const GpuSpec& to, const GpuSpec& from, const Difference& d
     set.types = {type};
     set.derate = derate;
     // Operands come from L2 as fast as for any type; only the arithmetic depends on the type.
-    Scale(usual_ratio, bandwidth, &set);
+    Scale(usual_ratios, &set);
     set.tensor_rate = usual->tensor_rate;
     Multiply(
         Rate(to, type) / Rate(from, DataType::kFp16) * difference.ShareRatio(type, DataType::kFp16),
         &set.tensor_rate);
     difference.ChangeSchedule(&set);
+    difference.ChangeSustained(type, Rate(to, type), &set);
   }
 }
 
@@ -148,16 +163,18 @@ Result<KernelParameters> ScaledParameters(const GpuSpec& to, const GpuSpec& from
   KernelParameters p = parameters;
   const double bandwidth =
       to.memory_bandwidth.bytes_per_second() / from.memory_bandwidth.bytes_per_second();
+  const double sm_clocks = SmClocks(to, from);
   for (GemmParameters& set : p.gemm) {
     const FlopRate sustained = SustainedRate(set);
-    Scale(KeepCommon(to, from, &set.types), bandwidth, &set);
+    Scale({KeepCommon(to, from, &set.types), bandwidth, sm_clocks}, &set);
     if (set.types.empty()) continue;
     Multiply(difference.ShareRatio(set.types.front(), set.types.front()), &set.tensor_rate);
     difference.ChangeSchedule(&set);
     difference.ChangePower(sustained, &set);
+    difference.ChangeSustained(set.types.front(), Rate(to, set.types.front()), &set);
   }
   std::erase_if(p.gemm, [](const GemmParameters& set) { return set.types.empty(); });
-  AddMissingTypes(to, from, difference, bandwidth, usual_ratio, parameters, &p);
+  AddMissingTypes(to, from, difference, {usual_ratio, bandwidth, sm_clocks}, parameters, &p);
   for (AttentionParameters& library : p.attention) {
     const double flops = KeepCommon(to, from, &library.types);
     if (library.types.empty()) continue;
@@ -175,7 +192,7 @@ Result<KernelParameters> ScaledParameters(const GpuSpec& to, const GpuSpec& from
   for (AttentionParameters& library : p.attention) library.error = {};
   p.memory.error = {};
   Multiply(bandwidth, &p.memory.hbm);
-  Multiply(SmClocks(to, from), &p.memory.l2);
+  Multiply(sm_clocks, &p.memory.l2);
   return p;
 }
 

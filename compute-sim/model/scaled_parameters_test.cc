@@ -66,9 +66,26 @@ TEST_F(ScaledParametersTest, DifferentTileScheduleSetsThePersistence) {
   EXPECT_EQ(Scaled().GemmFor(kFp16)->persistence, 0);
 }
 
+// Tiles go to L2, so they do not wait for slow memory.
+TEST_F(ScaledParametersTest, TilesFollowTheSmsAndTheClock) {
+  for (const double gigabytes : {800.0, 3350.0}) {
+    to_.memory_bandwidth = Bandwidth::FromBytesPerSecond(gigabytes * 1e9);
+    const double ratio = 132.0 * to_.clock_mhz / (108.0 * from_.clock_mhz);
+    const GemmParameters& before = *parameters_.GemmFor(kFp16);
+    for (const DataType type : {kFp16, kFp8}) {
+      const KernelParameters scaled = Scaled();
+      const GemmParameters& set = *scaled.GemmFor(type);
+      EXPECT_NEAR(set.tile_store.us(), before.tile_store.us() / ratio, 1e-6);
+      EXPECT_NEAR(set.tile_start.us(), before.tile_start.us() / ratio, 1e-6);
+      EXPECT_NEAR(set.memory.bytes_per_second() / before.memory.bytes_per_second(),
+                  gigabytes / 2039, 1e-6);
+    }
+  }
+}
+
 double SustainedTera(const KernelParameters& p, DataType type) {
   const GemmParameters& set = *p.GemmFor(type);
-  return set.tensor_rate.flops_per_second() * 1e-12 / (1 + set.derate);
+  return set.tensor_rate.flops_per_second() * 1e-12 / (1 + set.derate) / (1 + set.long_rows);
 }
 
 // Short kernels keep the clocks of the chip. Long kernels run at what the power limit leaves.
@@ -99,6 +116,20 @@ TEST_F(ScaledParametersTest, PowerLimitsOfTwoArchitecturesDoNotCompare) {
 }
 
 // Attention slows with a lower limit, and a higher limit does not lift it above the specification.
+TEST_F(ScaledParametersTest, KnownSustainedShareSetsTheSustainedRate) {
+  const KernelParameters before = Scaled();
+  to_.file_text = Facts("  sustained_share: {fp16: 0.7}\n");
+  parameters_.gemm[0].long_rows = 0.1;
+  const KernelParameters scaled = Scaled();
+  EXPECT_EQ(Tera(scaled, kFp16), Tera(before, kFp16));
+  EXPECT_NEAR(SustainedTera(scaled, kFp16), 0.7 * 989, 0.7);
+  EXPECT_NEAR(SustainedTera(scaled, kFp8), 0.7 * 1979, 1.4) << "as 16 bits";
+  to_.file_text = Facts("  sustained_share: {fp16: 0.7, fp8: 0.6}\n");
+  EXPECT_NEAR(SustainedTera(Scaled(), kFp8), 0.6 * 1979, 1.4);
+  to_.file_text = Facts("  sustained_share: {fp16: 1}\n");
+  EXPECT_EQ(Scaled().GemmFor(kFp16)->derate, 0) << "no product is slower than in a burst";
+}
+
 TEST_F(ScaledParametersTest, LowerPowerLimitSlowsAttention) {
   to_ = from_;
   parameters_.gemm[0].power_exponent = 0.9;
@@ -153,6 +184,7 @@ TEST(ScalingFacts, MistakesAreLocated) {
   EXPECT_NE(message("scaling:\n  tile_schedule: waves\n").find("source"), std::string::npos);
   EXPECT_NE(message(Facts("  tile_schedule: persistant\n")).find("persistent"), std::string::npos);
   EXPECT_NE(message(Facts("  matmul_share: {fp16: 1.2}\n")).find("f.yaml:3:"), std::string::npos);
+  EXPECT_NE(message(Facts("  sustained_share: {bf16: 0}\n")).find("f.yaml:3:"), std::string::npos);
   EXPECT_NE(message(Facts("  matmul_share: {fp61: 0.8}\n")).find("fp16"), std::string::npos);
   EXPECT_NE(message(Facts("  power_limit: 700\n"))
                 .find("f.yaml:3:16: error: expected a power like '700 W', found '700'"),

@@ -10,9 +10,11 @@
 namespace drydock {
 namespace {
 
-void ReadShares(const YamlNode& node, std::array<double, kDataTypeCount>* shares,
+void ReadShares(YamlReader* parent, const char* key, std::array<double, kDataTypeCount>* shares,
                 Diagnostics* diagnostics) {
-  YamlReader reader(node, "matmul_share", diagnostics);
+  const YamlNode* node = parent->Take(key, false);
+  if (node == nullptr) return;
+  YamlReader reader(*node, key, diagnostics);
   for (size_t i = 0; i < shares->size(); ++i) {
     const std::string& name = DataTypeNames()[i];
     double& share = (*shares)[i];
@@ -62,9 +64,8 @@ Result<ScalingFacts> ReadScalingFacts(const std::string& file_text, const std::s
   if (reader.Has("tile_schedule")) {
     facts.schedule = schedule == 0 ? TileSchedule::kWaves : TileSchedule::kPersistent;
   }
-  if (const YamlNode* shares = reader.Take("matmul_share", false)) {
-    ReadShares(*shares, &facts.matmul_share, &diagnostics);
-  }
+  ReadShares(&reader, "matmul_share", &facts.matmul_share, &diagnostics);
+  ReadShares(&reader, "sustained_share", &facts.sustained_share, &diagnostics);
   ReadPowerLimit(&reader, &facts.power_limit);
   reader.ReadOptional("exponentials", &facts.exponentials);
   if (reader.Has("exponentials") && !(facts.exponentials >= 1 && facts.exponentials <= 1024)) {

@@ -23,6 +23,8 @@ struct ScalingFacts {
   // The share of the dense rate that the best GEMM of a published search reaches; 0: not
   // published.
   std::array<double, kDataTypeCount> matmul_share = {};
+  // The share of the dense rate that products keep at the power limit; 0: not known.
+  std::array<double, kDataTypeCount> sustained_share = {};
   double power_limit = 0;   // watts that the GPU may draw; 0: not published
   double exponentials = 0;  // that an SM computes in a cycle; 0: not published
 };
