@@ -204,6 +204,9 @@ class JobRules {
 
   // transformer_config.py; the layers must be alike because they offload the same bytes.
   void CheckOffload() {
+    if (job_.training.module_offload.any() && job_.training.framework != FrameworkKind::kMegatron) {
+      Fail("training.offload_modules", "'offload_modules' needs framework: megatron");
+    }
     if (job_.training.offload_layers == 0) return;
     const char* key = "training.offload_layers";
     const int layers = job_.model.layers;

@@ -191,6 +191,7 @@ struct TrainingRules {
   PipelineMessageRules p2p;
   HostRules host;
   int offload_layers = 0;  // the first layers, whose activations wait on the host
+  ModuleOffloadRules module_offload;
   bool causal_flops_halved = true;
 
   bool fused_attention() const {

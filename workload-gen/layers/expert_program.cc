@@ -1,5 +1,7 @@
 #include "workload-gen/layers/expert_program.h"
 
+#include "workload-gen/program/module_offload.h"
+
 namespace drydock {
 
 // ---- Communication ------------------------------------------------------------------------------
@@ -126,8 +128,10 @@ void ExpertWriter::ExpertsForward(const ExpertWork& work) {
   if (work.pad) c_.builder->Compute(work.pad->forward);
   for (int i = 0; i < work.repeat; ++i) {
     c_.builder->Compute(work.fc1.forward);
+    c_.offload->Leave(OffloadModule::kExpertFc1);
     ActivationForward(work);
     c_.builder->Compute(work.fc2.forward);
+    c_.offload->Leave(OffloadModule::kExpertActivation);
   }
   if (work.bias) AddBias(*work.bias);
   if (work.unpad) c_.builder->Compute(work.unpad->forward);
@@ -266,6 +270,7 @@ void ExpertWriter::ExpertsBackward(const ExpertWork& work, int layer) {
   if (work.bias) BiasBackward(*work.bias);
   listener_->OnGradient(ParameterKind::kExpertFc2Bias, layer);
   for (int i = 0; i < work.repeat; ++i) {
+    c_.offload->Await(OffloadModule::kExpertActivation);
     if (again) {
       b.SetPhase(Phase::kRecompute);
       ActivationForward(work);
@@ -274,7 +279,10 @@ void ExpertWriter::ExpertsBackward(const ExpertWork& work, int layer) {
     tensor_.WholeBackward(work.fc2);
     if (i == work.repeat - 1) listener_->OnGradient(ParameterKind::kExpertFc2Weight, layer);
     b.Compute(work.activation.backward);
+    c_.offload->Behind(OffloadModule::kExpertActivation);
+    c_.offload->Await(OffloadModule::kExpertFc1);
     tensor_.WholeBackward(work.fc1);
+    c_.offload->Behind(OffloadModule::kExpertFc1);
   }
   listener_->OnGradient(ParameterKind::kExpertFc1Bias, layer);
   listener_->OnGradient(ParameterKind::kExpertFc1Weight, layer);

@@ -444,6 +444,18 @@ TEST(MegatronJob, OffloadedLayers) {
   EXPECT_EQ(Gpt("--bf16 --cpu-offloading-num-layers 0").training.offload_layers, 0);
 }
 
+TEST(MegatronJob, OffloadedModules) {
+  const auto rules = [](const std::string& more) {
+    return Gpt("--bf16 --fine-grained-activation-offloading " + more).training.module_offload;
+  };
+  const ModuleOffloadRules some = rules("--offload-modules core_attn attn_proj");
+  EXPECT_TRUE(some.modules.core_attention && some.modules.proj && !some.modules.qkv);
+  EXPECT_EQ(some.min_elements, 1 << 20);
+  EXPECT_EQ(rules("--offload-modules \"[qkv_linear]\" --min-offloaded-tensor-size 9").min_elements,
+            9);
+  EXPECT_FALSE(Gpt("--bf16 --offload-modules core_attn").training.module_offload.any());
+}
+
 TEST(MegatronJob, Muon) {
   const OptimizerRules muon =
       Gpt("--bf16 --optimizer muon --muon-tp-mode blockwise --muon-num-ns-steps 4 --muon-nesterov "
