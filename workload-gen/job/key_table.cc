@@ -440,8 +440,8 @@ std::vector<Key> TrainingKeys() {
           "backward (framework `megatron`). `attn_norm`: the norm before latent attention; "
           "`qkv_linear`: the projections of queries, keys and values, and what Transformer Engine "
           "fuses with them; `mlp_norm`: the norm before experts")
-          .Megatron({Computed("--offload-modules"),
-                     Computed("--fine-grained-activation-offloading")}),
+          .Megatron(
+              {Computed("--offload-modules"), Computed("--fine-grained-activation-offloading")}),
       Key("offload_min_elements",
           kind::Count(MEMBER(training.module_offload.min_elements), 0, kMaxElements),
           "elements of the smallest tensor that is offloaded")

@@ -20,8 +20,8 @@ struct MemoryRules {
 };
 
 // The modules of a layer whose saved tensors wait on the host between forward and backward
-// (training.offload_modules; --fine-grained-activation-offloading of Megatron-Core), in the order in
-// which a layer runs them forward.
+// (training.offload_modules; --fine-grained-activation-offloading of Megatron-Core), in the order
+// in which a layer runs them forward.
 enum class OffloadModule : uint8_t {
   kAttentionNorm,
   kQkv,
@@ -50,14 +50,14 @@ struct OffloadModuleName {
   bool OffloadModules::*member;
 };
 // One for each module, in the order of OffloadModule.
-inline constexpr std::array<OffloadModuleName, kOffloadModuleCount> kOffloadModuleNames = {{
-    {OffloadModule::kAttentionNorm, "attn_norm", &OffloadModules::attention_norm},
-    {OffloadModule::kQkv, "qkv_linear", &OffloadModules::qkv},
-    {OffloadModule::kCoreAttention, "core_attn", &OffloadModules::core_attention},
-    {OffloadModule::kProj, "attn_proj", &OffloadModules::proj},
-    {OffloadModule::kMlpNorm, "mlp_norm", &OffloadModules::mlp_norm},
-    {OffloadModule::kExpertFc1, "expert_fc1", &OffloadModules::expert_fc1},
-    {OffloadModule::kExpertActivation, "moe_act", &OffloadModules::expert_activation}}};
+inline constexpr std::array<OffloadModuleName, kOffloadModuleCount> kOffloadModuleNames = {
+    {{OffloadModule::kAttentionNorm, "attn_norm", &OffloadModules::attention_norm},
+     {OffloadModule::kQkv, "qkv_linear", &OffloadModules::qkv},
+     {OffloadModule::kCoreAttention, "core_attn", &OffloadModules::core_attention},
+     {OffloadModule::kProj, "attn_proj", &OffloadModules::proj},
+     {OffloadModule::kMlpNorm, "mlp_norm", &OffloadModules::mlp_norm},
+     {OffloadModule::kExpertFc1, "expert_fc1", &OffloadModules::expert_fc1},
+     {OffloadModule::kExpertActivation, "moe_act", &OffloadModules::expert_activation}}};
 
 struct ModuleOffloadRules {
   OffloadModules modules;

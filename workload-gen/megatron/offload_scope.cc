@@ -27,9 +27,7 @@ constexpr OffloadRule kRules[] = {
     {"excludes offload_layers",
      [](const TrainingJob& job) { return job.training.offload_layers > 0; }},
     {"excludes recompute: full; use selective",
-     [](const TrainingJob& job) {
-       return job.training.recompute.granularity == Recompute::kFull;
-     }},
+     [](const TrainingJob& job) { return job.training.recompute.granularity == Recompute::kFull; }},
     {"with adapters (lora_rank) is not generated",
      [](const TrainingJob& job) { return job.model.lora.any(); }},
     {"'attn_proj' needs 'core_attn', whose output it reads",

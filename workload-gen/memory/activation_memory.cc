@@ -158,16 +158,13 @@ class Walker {
       const bool again = transfer.name == TransferName(name.module, /*again=*/true);
       if (!again && transfer.name != TransferName(name.module, /*again=*/false)) continue;
       if (op.kind == OpKind::kLoad) ComeBack(moving, again);
-      if (op.kind == OpKind::kLoad || again) continue;
-      Leave();
-      leaving_ = moving;
+      if (op.kind == OpKind::kStore && !again) Leave(moving);
     }
   }
 
-  // The tensors that a copy reads are held until it ends: here, until the next copy begins.
-  void Leave() {
-    if (!leaving_) return;
-    const Moving moving = *std::exchange(leaving_, std::nullopt);
+  // PyTorch counts a tensor until it is released, behind its module. Until the copy has ended, the
+  // memory serves no other tensor; an allocation that needs it waits.
+  void Leave(const Moving& moving) {
     const auto kept = kept_.find(moving.part);
     if (kept == kept_.end()) return;
     std::vector<std::pair<int, int64_t>>& away = away_[{moving.part, moving.module}];
@@ -193,9 +190,6 @@ class Walker {
         if (number != numbers_.end()) return Add(moving.part, number->second, moving.bytes);
       }
       return;
-    }
-    if (leaving_ && leaving_->part == moving.part && leaving_->module == moving.module) {
-      return leaving_.reset();
     }
     for (const auto& [name, bytes] : away_[{moving.part, moving.module}]) {
       Add(moving.part, name, bytes);
@@ -375,7 +369,6 @@ class Walker {
   std::map<Part, Kept> kept_;
   std::map<Part, int64_t> full_;  // saved bytes if nothing were repeated
   std::set<int> gathered_names_;  // submodules whose input is gathered
-  std::optional<Moving> leaving_;
   // By submodule, what is on the host.
   std::map<std::pair<Part, OffloadModule>, std::vector<std::pair<int, int64_t>>> away_;
   int64_t live_ = 0, peak_ = 0, peak_with_working_ = 0;

@@ -48,8 +48,8 @@ bool ModuleOffload::HasModule(const Pass& pass, OffloadModule module) const {
 std::optional<ModuleOffload::Pass> ModuleOffload::Next(std::optional<OffloadModule> module) const {
   for (size_t i = begun_; i < backwards_.size(); ++i) {
     const Pass& pass = backwards_[i];
-    const bool has = module ? HasModule(pass, *module)
-                            : chunks_[static_cast<size_t>(pass.second)].count > 0;
+    const bool has =
+        module ? HasModule(pass, *module) : chunks_[static_cast<size_t>(pass.second)].count > 0;
     if (has) return pass;
   }
   return std::nullopt;
@@ -70,8 +70,8 @@ ModuleOffload::OpId ModuleOffload::Move(OpKind kind, const Group& group, OpId af
   for (const bool again : {false, true}) {
     const Bytes bytes = again ? tensors.again : tensors.left;
     if (bytes == Bytes()) continue;
-    last = c_.builder->Move(
-        kind, {TransferName(group.module, again), MemoryTier::kHost, bytes}, after);
+    last = c_.builder->Move(kind, {TransferName(group.module, again), MemoryTier::kHost, bytes},
+                            after);
   }
   return last;
 }

@@ -11,7 +11,7 @@
 namespace drydock {
 
 struct OffloadedTensors {
-  Bytes left;   // the GPU no longer holds these
+  Bytes left;  // the GPU no longer holds these
   // Copied too, although the copies free nothing: autograd saves a tensor for each operator that
   // reads it, and each of them is copied.
   Bytes again;

@@ -451,8 +451,7 @@ TEST(MegatronJob, OffloadedModules) {
   const ModuleOffloadRules some = rules("--offload-modules core_attn attn_proj");
   EXPECT_TRUE(some.modules.core_attention && some.modules.proj && !some.modules.qkv);
   EXPECT_EQ(some.min_elements, 1 << 20);
-  EXPECT_EQ(rules("--offload-modules \"[qkv_linear]\" --min-offloaded-tensor-size 9").min_elements,
-            9);
+  EXPECT_EQ(rules("--offload-modules qkv_linear --min-offloaded-tensor-size 9").min_elements, 9);
   EXPECT_FALSE(Gpt("--bf16 --offload-modules core_attn").training.module_offload.any());
 }
 
