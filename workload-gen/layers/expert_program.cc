@@ -141,6 +141,7 @@ void ExpertWriter::ExpertsForward(const ExpertWork& work) {
 // (weighted_bias_quick_geglu_impl): a copy from memory that is not pinned, for which PyTorch
 // synchronizes the stream. A CUDA graph cannot hold that.
 void ExpertWriter::ActivationForward(const ExpertWork& work) {
+  if (work.fused) return;
   for (const uint32_t pass : work.clamp) c_.builder->Compute(pass);
   const TrainingRules& training = c_.job.training;
   const GraphRules& graphs = training.host.cuda_graphs;
@@ -278,7 +279,7 @@ void ExpertWriter::ExpertsBackward(const ExpertWork& work, int layer) {
     }
     tensor_.WholeBackward(work.fc2);
     if (i == work.repeat - 1) listener_->OnGradient(ParameterKind::kExpertFc2Weight, layer);
-    b.Compute(work.activation.backward);
+    if (!work.fused) b.Compute(work.activation.backward);
     c_.offload->Behind(OffloadModule::kExpertActivation);
     c_.offload->Await(OffloadModule::kExpertFc1);
     tensor_.WholeBackward(work.fc1);

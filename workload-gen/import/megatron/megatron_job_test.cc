@@ -444,6 +444,14 @@ TEST(MegatronJob, OffloadedLayers) {
   EXPECT_EQ(Gpt("--bf16 --cpu-offloading-num-layers 0").training.offload_layers, 0);
 }
 
+TEST(MegatronJob, FusedExperts) {
+  const std::string experts =
+      "--bf16 --fp8-format e4m3 --fp8-recipe mxfp8 --swiglu --disable-bias-linear --num-experts 8 "
+      "--moe-grouped-gemm --use-transformer-engine-op-fuser --use-distributed-optimizer";
+  const ExpertRules moe = Gpt(experts).training.moe;
+  EXPECT_TRUE(moe.fused_mlp && moe.one_kernel);
+}
+
 TEST(MegatronJob, OffloadedModules) {
   const auto rules = [](const std::string& more) {
     return Gpt("--bf16 --fine-grained-activation-offloading " + more).training.module_offload;
