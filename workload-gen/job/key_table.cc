@@ -439,7 +439,8 @@ std::vector<Key> TrainingKeys() {
           "the tensors that these modules of each layer save wait on the host between forward and "
           "backward (framework `megatron`). `attn_norm`: the norm before latent attention; "
           "`qkv_linear`: the projections of queries, keys and values, and what Transformer Engine "
-          "fuses with them; `mlp_norm`: the norm before experts")
+          "fuses with them; `mlp_norm`: the norm before experts; `fused_group_mlp`: "
+          "all of the experts with `moe_fused_mlp`")
           .Megatron(
               {Computed("--offload-modules"), Computed("--fine-grained-activation-offloading")}),
       Key("offload_min_elements",

@@ -29,9 +29,10 @@ enum class OffloadModule : uint8_t {
   kProj,
   kMlpNorm,
   kExpertFc1,
-  kExpertActivation
+  kExpertActivation,
+  kFusedMlp
 };
-inline constexpr int kOffloadModuleCount = 7;
+inline constexpr int kOffloadModuleCount = 8;
 
 struct OffloadModules {
   bool attention_norm = false;
@@ -41,6 +42,7 @@ struct OffloadModules {
   bool mlp_norm = false;
   bool expert_fc1 = false;
   bool expert_activation = false;
+  bool fused_mlp = false;
   bool operator==(const OffloadModules&) const = default;
 };
 
@@ -57,7 +59,8 @@ inline constexpr std::array<OffloadModuleName, kOffloadModuleCount> kOffloadModu
      {OffloadModule::kProj, "attn_proj", &OffloadModules::proj},
      {OffloadModule::kMlpNorm, "mlp_norm", &OffloadModules::mlp_norm},
      {OffloadModule::kExpertFc1, "expert_fc1", &OffloadModules::expert_fc1},
-     {OffloadModule::kExpertActivation, "moe_act", &OffloadModules::expert_activation}}};
+     {OffloadModule::kExpertActivation, "moe_act", &OffloadModules::expert_activation},
+     {OffloadModule::kFusedMlp, "fused_group_mlp", &OffloadModules::fused_mlp}}};
 
 struct ModuleOffloadRules {
   OffloadModules modules;

@@ -132,6 +132,7 @@ void ExpertWriter::ExpertsForward(const ExpertWork& work) {
     ActivationForward(work);
     c_.builder->Compute(work.fc2.forward);
     c_.offload->Leave(OffloadModule::kExpertActivation);
+    c_.offload->Leave(OffloadModule::kFusedMlp);
   }
   if (work.bias) AddBias(*work.bias);
   if (work.unpad) c_.builder->Compute(work.unpad->forward);
@@ -272,6 +273,7 @@ void ExpertWriter::ExpertsBackward(const ExpertWork& work, int layer) {
   listener_->OnGradient(ParameterKind::kExpertFc2Bias, layer);
   for (int i = 0; i < work.repeat; ++i) {
     c_.offload->Await(OffloadModule::kExpertActivation);
+    c_.offload->Await(OffloadModule::kFusedMlp);
     if (again) {
       b.SetPhase(Phase::kRecompute);
       ActivationForward(work);
@@ -284,6 +286,7 @@ void ExpertWriter::ExpertsBackward(const ExpertWork& work, int layer) {
     c_.offload->Await(OffloadModule::kExpertFc1);
     tensor_.WholeBackward(work.fc1);
     c_.offload->Behind(OffloadModule::kExpertFc1);
+    c_.offload->Behind(OffloadModule::kFusedMlp);
   }
   listener_->OnGradient(ParameterKind::kExpertFc1Bias, layer);
   listener_->OnGradient(ParameterKind::kExpertFc1Weight, layer);

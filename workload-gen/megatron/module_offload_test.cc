@@ -188,6 +188,24 @@ TEST(ModuleOffload, CopiesBesideCompute) {
   EXPECT_EQ(stores, 2 * 3);
 }
 
+// With the activation inside the products, all that they save is one group: of 128 rows, the inputs
+// of both products in MXFP8, 33/32 bytes an element, and what the activation reads.
+TEST(ModuleOffload, FusedExpertsAreOneGroup) {
+  Overrides more = kExperts;
+  more.insert(more.end(),
+              {"model.expert_ffn=128", "training.precision=fp8", "training.fp8_recipe=mxfp8",
+               "training.moe_grouped_kernel=one", "training.moe_fused_mlp=true"});
+  const Workload w = Made("fused_group_mlp", more);
+  EXPECT_EQ(BytesOf(w, "fused_group_mlp"), 128 * ((64 + 128) * 33 / 32 + 2 * 128 * 2));
+  Overrides without = more;
+  without.insert(without.begin(), "training.framework=megatron");
+  EXPECT_EQ(Activations(ShardedWorkload(without)) - Activations(w),
+            3 * BytesOf(w, "fused_group_mlp"));
+  EXPECT_THAT(MovesOf(w), ElementsAre("fused_group_mlp >0 of 0", "fused_group_mlp >1 of 0",
+                                      "fused_group_mlp >2 of 0", "fused_group_mlp <2 of 0",
+                                      "fused_group_mlp <1 of 0", "fused_group_mlp <0 of 0"));
+}
+
 TEST(ModuleOffload, Rules) {
   const auto error = [](const std::string& modules, const Overrides& more = {}) {
     const std::string text = ShardedError(Small(modules, more));
@@ -197,6 +215,8 @@ TEST(ModuleOffload, Rules) {
             "offload_modules: 'attn_proj' needs 'core_attn', whose output it reads");
   EXPECT_EQ(error("moe_act"),
             "offload_modules: 'mlp_norm', 'expert_fc1' and 'moe_act' need model.experts");
+  EXPECT_EQ(error("fused_group_mlp"),
+            "offload_modules: 'fused_group_mlp' needs moe_fused_mlp: true");
   EXPECT_EQ(error("core_attn", {"training.recompute=full"}),
             "'offload_modules' excludes recompute: full; use selective");
   EXPECT_EQ(error("core_attn", {"training.recompute=selective"}),

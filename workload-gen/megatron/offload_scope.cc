@@ -11,6 +11,10 @@ const Modules& ModulesOf(const TrainingJob& job) { return job.training.module_of
 bool HasExpertModules(const TrainingJob& job) {
   return ModulesOf(job).expert_fc1 || ModulesOf(job).expert_activation;
 }
+bool HasFusedExperts(const TrainingJob& job) { return ModulesOf(job).fused_mlp; }
+bool HasModulesInExperts(const TrainingJob& job) {
+  return HasExpertModules(job) || HasFusedExperts(job);
+}
 bool Captures(const TrainingJob& job, LayerRegion region) {
   return job.training.host.cuda_graphs.Holds(region);
 }
@@ -48,9 +52,12 @@ constexpr OffloadRule kRules[] = {
      [](const TrainingJob& job) {
        return HasExpertModules(job) && job.model.moe.experts > 0 && !job.training.moe.grouped_gemm;
      }},
-    {"'expert_fc1' and 'moe_act' exclude recompute_modules: [moe], which saves neither",
+    {"'fused_group_mlp' needs moe_fused_mlp: true",
+     [](const TrainingJob& job) { return HasFusedExperts(job) && !job.training.moe.fused_mlp; }},
+    {"'expert_fc1', 'moe_act' and 'fused_group_mlp' exclude recompute_modules: [moe], which saves "
+     "none of them",
      [](const TrainingJob& job) {
-       return HasExpertModules(job) && job.training.recompute.modules.moe;
+       return HasModulesInExperts(job) && job.training.recompute.modules.moe;
      }},
     // Otherwise TEGroupedMLP saves the input in 16 bits and quantizes it again in backward.
     {"'expert_fc1' in fp8 is generated for fp8_recipe: mxfp8",
@@ -76,9 +83,9 @@ constexpr OffloadRule kRules[] = {
        return ModulesOf(job).mlp_norm &&
               (Captures(job, LayerRegion::kAttention) || Captures(job, LayerRegion::kRouter));
      }},
-    {"'expert_fc1' and 'moe_act' with cuda_graphs: [moe] are not generated",
+    {"'expert_fc1', 'moe_act' and 'fused_group_mlp' with cuda_graphs: [moe] are not generated",
      [](const TrainingJob& job) {
-       return HasExpertModules(job) && Captures(job, LayerRegion::kExperts);
+       return HasModulesInExperts(job) && Captures(job, LayerRegion::kExperts);
      }},
 };
 

@@ -108,9 +108,12 @@ bool HasModule(OffloadModule module, const LayerWork& layer) {
     case OffloadModule::kProj:
       return layer.attention.has_value();
     case OffloadModule::kMlpNorm:
+      return layer.experts.has_value();
     case OffloadModule::kExpertFc1:
     case OffloadModule::kExpertActivation:
-      return layer.experts.has_value();
+      return layer.experts && !layer.experts->fused;
+    case OffloadModule::kFusedMlp:
+      return layer.experts && layer.experts->fused;
   }
   return false;
 }
@@ -148,6 +151,11 @@ OffloadedTensors OffloadedBy(OffloadModule module, const LayerWork& layer, const
     case OffloadModule::kExpertActivation:
       tensors.Activation(layer.experts->activation);
       break;
+    case OffloadModule::kFusedMlp:
+      tensors.ExpertInput(layer.experts->fc1);
+      tensors.Activation(layer.experts->activation);
+      tensors.ExpertInput(layer.experts->fc2);
+      break;
   }
   return tensors.sum();
 }
@@ -162,7 +170,8 @@ const std::vector<std::string>& SubmodulesOf(OffloadModule module) {
       {"attention.proj"},
       {"mlp.norm"},
       {"moe.fc1"},
-      {"moe.activation"}};
+      {"moe.activation"},
+      {"moe.fc1", "moe.fc2"}};
   return names[static_cast<size_t>(module)];
 }
 
