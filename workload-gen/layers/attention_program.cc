@@ -9,13 +9,13 @@ void AttentionWriter::Forward(const AttentionWork& work) {
   b.Compute(work.norm.forward);
   ProjectionsForward(work);
   core_.Forward(work.core);
-  c_.offload->Leave(OffloadModule::kCoreAttention);
+  Leave(c_.offload, OffloadModule::kCoreAttention);
   if (work.gate) b.Compute(work.gate->forward);
   tensor_.RowForward(work.proj);
-  c_.offload->Leave(OffloadModule::kProj);
+  Leave(c_.offload, OffloadModule::kProj);
   if (work.post_norm) b.Compute(work.post_norm->forward);
   b.Compute(work.residual.forward);
-  c_.offload->Leave(OffloadModule::kAttentionNorm);
+  Leave(c_.offload, OffloadModule::kAttentionNorm);
 }
 
 void AttentionWriter::ProjectionsForward(const AttentionWork& work) {
@@ -30,9 +30,9 @@ void AttentionWriter::ProjectionsForward(const AttentionWork& work) {
   }
   if (work.q_norm) b.Compute(work.q_norm->forward);
   if (work.k_norm) b.Compute(work.k_norm->forward);
-  if (!work.latent) c_.offload->Leave(OffloadModule::kQkv);
+  if (!work.latent) Leave(c_.offload, OffloadModule::kQkv);
   if (work.rotary) b.Compute(work.rotary->forward);
-  if (work.latent) c_.offload->Leave(OffloadModule::kQkv);
+  if (work.latent) Leave(c_.offload, OffloadModule::kQkv);
 }
 
 // Down-projections work on this rank's rows. Their narrow results are gathered.
@@ -79,21 +79,21 @@ void AttentionWriter::Backward(const AttentionWork& work, int layer) {
     listener_->OnGradient(ParameterKind::kPostNorm1, layer);
   }
   listener_->OnGradient(ParameterKind::kProjBias, layer);
-  c_.offload->Await(OffloadModule::kProj);
+  Await(c_.offload, OffloadModule::kProj);
   tensor_.RowBackward(work.proj);
-  c_.offload->Behind(OffloadModule::kProj);
+  Behind(c_.offload, OffloadModule::kProj);
   listener_->OnGradient(ParameterKind::kProjWeight, layer);
   listener_->OnGradient(ParameterKind::kProjAdapter, layer);
   if (work.gate) b.Compute(work.gate->backward);
-  c_.offload->Await(OffloadModule::kCoreAttention);
-  if (recomputes_up()) c_.offload->Await(OffloadModule::kQkv);
+  Await(c_.offload, OffloadModule::kCoreAttention);
+  if (recomputes_up()) Await(c_.offload, OffloadModule::kQkv);
   Recompute(work);
   core_.Backward(work.core);
-  c_.offload->Behind(OffloadModule::kCoreAttention);
+  Behind(c_.offload, OffloadModule::kCoreAttention);
   listener_->OnGradient(ParameterKind::kSinks, layer);
-  if (work.latent && !recomputes_up()) c_.offload->Await(OffloadModule::kQkv);
+  if (work.latent && !recomputes_up()) Await(c_.offload, OffloadModule::kQkv);
   if (work.rotary) b.Compute(work.rotary->backward);
-  if (!work.latent) c_.offload->Await(OffloadModule::kQkv);
+  if (!work.latent) Await(c_.offload, OffloadModule::kQkv);
   HeadNormsBackward(work, layer);
   if (c_.job.training.recompute.modules.norms) {
     b.SetPhase(Phase::kRecompute);
@@ -109,9 +109,9 @@ void AttentionWriter::Backward(const AttentionWork& work, int layer) {
     listener_->OnGradient(ParameterKind::kQkvWeight, layer);
     listener_->OnGradient(ParameterKind::kQkvAdapter, layer);
   }
-  if (work.latent) c_.offload->Behind(OffloadModule::kQkv);
+  if (work.latent) Behind(c_.offload, OffloadModule::kQkv);
   b.Compute(work.norm.backward);
-  c_.offload->Behind(work.latent ? OffloadModule::kAttentionNorm : OffloadModule::kQkv);
+  Behind(c_.offload, work.latent ? OffloadModule::kAttentionNorm : OffloadModule::kQkv);
 }
 
 void AttentionWriter::HeadNormsBackward(const AttentionWork& work, int layer) {

@@ -128,11 +128,11 @@ void ExpertWriter::ExpertsForward(const ExpertWork& work) {
   if (work.pad) c_.builder->Compute(work.pad->forward);
   for (int i = 0; i < work.repeat; ++i) {
     c_.builder->Compute(work.fc1.forward);
-    c_.offload->Leave(OffloadModule::kExpertFc1);
+    Leave(c_.offload, OffloadModule::kExpertFc1);
     ActivationForward(work);
     c_.builder->Compute(work.fc2.forward);
-    c_.offload->Leave(OffloadModule::kExpertActivation);
-    c_.offload->Leave(OffloadModule::kFusedMlp);
+    Leave(c_.offload, OffloadModule::kExpertActivation);
+    Leave(c_.offload, OffloadModule::kFusedMlp);
   }
   if (work.bias) AddBias(*work.bias);
   if (work.unpad) c_.builder->Compute(work.unpad->forward);
@@ -272,8 +272,8 @@ void ExpertWriter::ExpertsBackward(const ExpertWork& work, int layer) {
   if (work.bias) BiasBackward(*work.bias);
   listener_->OnGradient(ParameterKind::kExpertFc2Bias, layer);
   for (int i = 0; i < work.repeat; ++i) {
-    c_.offload->Await(OffloadModule::kExpertActivation);
-    c_.offload->Await(OffloadModule::kFusedMlp);
+    Await(c_.offload, OffloadModule::kExpertActivation);
+    Await(c_.offload, OffloadModule::kFusedMlp);
     if (again) {
       b.SetPhase(Phase::kRecompute);
       ActivationForward(work);
@@ -282,11 +282,11 @@ void ExpertWriter::ExpertsBackward(const ExpertWork& work, int layer) {
     tensor_.WholeBackward(work.fc2);
     if (i == work.repeat - 1) listener_->OnGradient(ParameterKind::kExpertFc2Weight, layer);
     if (!work.fused) b.Compute(work.activation.backward);
-    c_.offload->Behind(OffloadModule::kExpertActivation);
-    c_.offload->Await(OffloadModule::kExpertFc1);
+    Behind(c_.offload, OffloadModule::kExpertActivation);
+    Await(c_.offload, OffloadModule::kExpertFc1);
     tensor_.WholeBackward(work.fc1);
-    c_.offload->Behind(OffloadModule::kExpertFc1);
-    c_.offload->Behind(OffloadModule::kFusedMlp);
+    Behind(c_.offload, OffloadModule::kExpertFc1);
+    Behind(c_.offload, OffloadModule::kFusedMlp);
   }
   listener_->OnGradient(ParameterKind::kExpertFc1Bias, layer);
   listener_->OnGradient(ParameterKind::kExpertFc1Weight, layer);

@@ -6,7 +6,6 @@ namespace drydock {
 
 ModuleOffload::ModuleOffload(const WriterContext& context, std::vector<Pass> backwards)
     : c_(context), backwards_(std::move(backwards)) {
-  if (!c_.job.training.module_offload.any()) return;
   for (int chunk = 0; chunk < c_.layout.chunks; ++chunk) chunks_.push_back(GroupsOf(chunk));
 }
 

@@ -26,7 +26,7 @@ class ModuleOffload {
  public:
   using Pass = std::pair<int, int>;  // micro-batch and chunk
 
-  // `backwards`: in the order of the schedule. Without offload_modules, all calls do nothing.
+  // `backwards`: in the order of the schedule. REQUIRES: the job has offload_modules.
   ModuleOffload(const WriterContext& context, std::vector<Pass> backwards);
 
   // Each takes the place and the phase from the builder. Forward, behind the module; calls of a
@@ -73,6 +73,17 @@ class ModuleOffload {
   std::vector<ChunkGroups> chunks_;
   std::map<Pass, PassGroups> passes_;
 };
+
+// The same calls of a writer, whose context may have none.
+inline void Leave(ModuleOffload* offload, OffloadModule module) {
+  if (offload != nullptr) offload->Leave(module);
+}
+inline void Await(ModuleOffload* offload, OffloadModule module) {
+  if (offload != nullptr) offload->Await(module);
+}
+inline void Behind(ModuleOffload* offload, OffloadModule module) {
+  if (offload != nullptr) offload->Behind(module);
+}
 
 }  // namespace drydock
 

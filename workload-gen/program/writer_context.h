@@ -29,8 +29,8 @@ struct WriterContext {
   ProgramBuilder* builder;
   int stage;
   WeightGradientSink* weights = nullptr;
-  ShardRoles shards = {};  // of the distributed optimizer
-  ModuleOffload* offload = nullptr;
+  ShardRoles shards = {};            // of the distributed optimizer
+  ModuleOffload* offload = nullptr;  // unless the job has training.offload_modules
 
   bool IsFirst(int chunk) const { return stage == 0 && chunk == 0; }
   bool IsLast(int chunk) const {

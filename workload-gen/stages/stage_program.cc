@@ -32,7 +32,6 @@ class StageWriter {
         gather_(c_, &chunks_),
         units_(c_, &chunks_),
         offload_(c_),
-        modules_(c_, Backwards()),
         deferred_(&builder_, &reduction_),
         layers_(c_, &deferred_),
         edges_(c_, &reduction_),
@@ -40,7 +39,9 @@ class StageWriter {
         combined_(c_, &layers_, &edges_, &mtp_, &reduction_, &gather_, &deferred_),
         exchanges_(c_, job.training.p2p.batch_sync) {
     c_.weights = &deferred_;
-    c_.offload = &modules_;
+    if (!job.training.module_offload.any()) return;
+    modules_.emplace(c_, Backwards());
+    c_.offload = &*modules_;
   }
 
   Program Write() {
@@ -75,7 +76,6 @@ class StageWriter {
  private:
   std::vector<ModuleOffload::Pass> Backwards() const {
     std::vector<ModuleOffload::Pass> passes;
-    if (!c_.job.training.module_offload.any()) return passes;
     for (const Action& action : MakeSchedule(PipelineShapeOf(c_))) {
       const bool together = action.kind == Action::Kind::kTogether;
       if (!together && action.kind != Action::Kind::kCompute) continue;
@@ -279,7 +279,7 @@ class StageWriter {
   ParameterGather gather_;
   UnitGather units_;
   ActivationOffload offload_;
-  ModuleOffload modules_;
+  std::optional<ModuleOffload> modules_;
   DeferredGradients deferred_;
   LayerWriter layers_;
   EdgeWriter edges_;
