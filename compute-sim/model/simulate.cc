@@ -11,6 +11,7 @@
 #include "compute-sim/profile/profile_limits.h"
 #include "compute-sim/submodules/stated_time.h"
 #include "compute-sim/submodules/submodule_kernels.h"
+#include "core/base/check.h"
 #include "core/base/spelling.h"
 #include "core/base/yaml.h"
 #include "core/schema/cluster/gpu_file.h"
@@ -91,6 +92,12 @@ class GpuSimulation {
       predicted->launches = IsAttention(kernel.kind) ? 1 : kernel.launches;
       predicted->looped = kernel.looped;
       time.total += predicted->time;
+      if (kernel.launches == 0) {  // an epilogue
+        CHECK(!time.kernels.empty());
+        time.kernels.back().time += predicted->time;
+        time.kernels.back().shape += " with " + InfoOf(kernel.kind).name;
+        continue;
+      }
       time.kernels.push_back(*std::move(predicted));
     }
     const GpuData* calibrated = gpu_.calibrated          ? &gpu_

@@ -82,6 +82,26 @@ TEST(Simulate, TotalIsTheSumOfKernelsAndLaunchGaps) {
   }
 }
 
+// What a kernel does besides its product is part of the kernel, and has no launch.
+TEST(Simulate, AnEpilogueLengthensItsKernel) {
+  Workload w;
+  w.topology.gpus = {ShippedGpu("b200-sxm-180g")};
+  submodule::GroupedLinear product{
+      .rows = 32768, .n = 4096, .k = 7168, .experts = 8, .one_kernel = true};
+  w.submodules = {{.name = "moe.fc1", .type = DataType::kMxfp8, .work = product}};
+  product.fused = product.gated = true;
+  w.submodules.push_back({.name = "moe.fc1", .type = DataType::kMxfp8, .work = product});
+  const KernelTimes times = *Simulate(w, Options());
+  const SubmoduleTime& apart = times.gpus[0].submodules[0];
+  const SubmoduleTime& fused = times.gpus[0].submodules[1];
+  ASSERT_EQ(fused.kernels.size(), apart.kernels.size());
+  EXPECT_EQ(fused.kernels[1].name, "grouped-gemm");
+  EXPECT_TRUE(fused.kernels[1].shape.ends_with("mxfp8 with swiglu")) << fused.kernels[1].shape;
+  EXPECT_EQ(fused.total - apart.total, fused.kernels[1].time - apart.kernels[1].time);
+  // 32768 x 2048 x 2.0625 B at the 6 to 8 TB/s that a B200 moves.
+  EXPECT_NEAR((fused.total - apart.total).us(), 138.4e6 / 7e6, 4);
+}
+
 // Ranks wait for the slowest GPU. The time of memory-bound kernels does not depend on its clock.
 TEST(Simulate, RunTakesTheTimeOfItsSlowestGpu) {
   Workload w = WorkloadOn({"h200-sxm-141g"});

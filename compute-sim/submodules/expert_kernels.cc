@@ -88,6 +88,23 @@ void ListKernels(const submodule::Unpermute& s, KernelList* list) {
                (forward ? e : 2 * e) + e / copies);
 }
 
+namespace {
+
+// Forward, the activation's result is written beside the product's. Backward, the activation's
+// input is read, and its gradient written in place of the product's result.
+void ListEpilogue(const submodule::GroupedLinear& s, KernelList* list) {
+  const double halves = s.gated ? 2 : 1, e = list->e;
+  const DataType written = list->gemm_type;
+  const double result = OperandBytes(written) * (IsQuantized(written) ? 2 : 1);
+  if (list->forward()) {
+    return list->Epilogue(s.gated ? K::kSwiglu : K::kGelu, s.rows, s.n / (s.gated ? 2 : 1), result);
+  }
+  list->Epilogue(s.gated ? K::kSwigluBackward : K::kGeluBackward, s.rows, s.k,
+                 halves * e + halves * result - e);
+}
+
+}  // namespace
+
 // Assumes that every expert has the same number of tokens. Without one kernel for all experts,
 // Transformer Engine launches a product for each expert, on four streams that fill each other's
 // gaps, and quantizes the rows of each expert.
@@ -97,12 +114,14 @@ void ListKernels(const submodule::GroupedLinear& s, KernelList* list) {
   const bool quantized = IsQuantized(type);
   const size_t before = list->kernels.size();
   if (list->forward()) {
-    if (quantized) list->Quantize(s.rows, s.k, s.search_input);
+    if (quantized && !s.fp8_input) list->Quantize(s.rows, s.k, s.search_input);
     list->Add(GroupedGemm(K::kGroupedGemm, type, s.experts, each, s.n, s.k));
+    if (s.fused) ListEpilogue(s, list);
   }
   if (list->activation_gradient()) {
-    if (quantized) list->Quantize(s.rows, s.n, s.search_gradient);
+    if (quantized && !s.fp8_gradient) list->Quantize(s.rows, s.n, s.search_gradient);
     list->Add(OfBackward(GroupedGemm(K::kGroupedGemm, type, s.experts, each, s.k, s.n)));
+    if (s.fused) ListEpilogue(s, list);
   }
   if (list->weight_gradient()) {
     const int64_t element = MainGradientElement(s);
@@ -111,7 +130,7 @@ void ListKernels(const submodule::GroupedLinear& s, KernelList* list) {
             ? GroupedGemm(K::kGroupedGemmAccumulate, type, s.experts, s.n, s.k, each, element)
             : GroupedGemm(K::kGroupedGemm, type, s.experts, s.n, s.k, each)));
   }
-  if (!s.one_kernel) list->Loop(s.experts, list->kernels.size() - before);
+  if (!s.one_kernel && !s.fused) list->Loop(s.experts, list->kernels.size() - before);
 }
 
 }  // namespace drydock

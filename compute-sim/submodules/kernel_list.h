@@ -35,6 +35,11 @@ struct KernelList {
   void Memory(KernelKind kind, int64_t rows, int64_t columns, double bytes) {
     kernels.push_back(MemoryKernel(kind, type, rows, columns, bytes));
   }
+  // What the kernel listed last does besides: its traffic, and no launch of its own.
+  void Epilogue(KernelKind kind, int64_t rows, int64_t columns, double bytes) {
+    Memory(kind, rows, columns, bytes);
+    kernels.back().launches = 0;
+  }
   // Quantizes 16 bits to the type of the GEMMs. `searched`: finds the largest value first.
   // `transpose`: along both dimensions, for the GEMMs of both gradients, if these need it.
   void Quantize(int64_t rows, int64_t columns, bool searched, bool transpose = true);

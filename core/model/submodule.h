@@ -297,6 +297,12 @@ struct GroupedLinear {
   // several streams.
   bool one_kernel = false;
   bool search_input = false, search_gradient = false;  // as in Linear
+  bool fp8_input = false, fp8_gradient = false;        // quantized by the kernel before this one
+  // One kernel of product and activation: forward, of the activation behind the product; that of
+  // the input's gradient, of the activation before it, backward. It writes what the next product
+  // reads, quantized along both dimensions.
+  bool fused = false;
+  bool gated = false;  // the activation
 
   static void Fields(auto& s, auto&& visit) {
     visit(Field::kExtent, "rows", s.rows);
@@ -308,6 +314,10 @@ struct GroupedLinear {
     visit(Field::kFlag, "one_kernel", s.one_kernel);
     visit(Field::kFlag, "search_input", s.search_input);
     visit(Field::kFlag, "search_gradient", s.search_gradient);
+    visit(Field::kFlag, "fp8_input", s.fp8_input);
+    visit(Field::kFlag, "fp8_gradient", s.fp8_gradient);
+    visit(Field::kFlag, "fused", s.fused);
+    visit(Field::kFlag, "gated", s.gated);
   }
 };
 

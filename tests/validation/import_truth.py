@@ -211,7 +211,9 @@ def set_bridge_recipe(row, recipe):
     if recipe.get("fp8_dot_product_attention"):
         row.need("fp8 attention")
     if recipe.get("cutedsl_fused_grouped_mlp"):
-        row.need("fused grouped MLP")
+        row.set(training={"moe_fused_mlp": True, "moe_grouped_kernel": "one"})
+        if recipe.get("cuda_graph_impl") == "full_iteration":  # no graph could hold the host's reads of the counts
+            row.set(training={"moe_counts": "device"})
     if recipe.get("peft") == "lora":
         row.need("LoRA")
 

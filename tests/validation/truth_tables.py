@@ -167,7 +167,6 @@ CI_NEEDS = [
     (r"--perform-rl-step", "reinforcement learning"),
     (r"--decoder-num-layers", "encoders with decoders (T5)"),
     (r"--use-torch-fsdp2", "FSDP2 in Megatron-LM"),
-    (r"--fine-grained-activation-offloading", "activation offload of modules"),
     (r"--export-kd-cfg", "distillation"),
     (r"--model-provider|--img-h", "images"),
 ]
@@ -239,7 +238,7 @@ OTHER_RECIPES = [
     (r"long context|activation offloading",
      {"training": {"recompute": "selective", "recompute_modules": ["moe_act", "layernorm"]}}, []),
     (r"activation offloading|Megatron-Core; GB300", EXPERT_OVERLAP, []),
-    (r"activation offloading", {}, ["activation offload of modules"]),
+    (r"activation offloading", {"training": {"offload_modules": ["expert_fc1", "moe_act"]}}, []),
     (r"Primus", {}, ["ROCm and RCCL"]),
 ]
 

@@ -166,6 +166,41 @@ class JobRules {
     }
   }
 
+  // fuse_grouped_mlp_ops of Transformer Engine and _is_fused_impl_supported of TEGroupedMLP.
+  void CheckFusedExperts() {
+    const TrainingRules& training = job_.training;
+    if (!training.moe.fused_mlp) return;
+    const char* key = "training.moe_fused_mlp";
+    if (training.framework != FrameworkKind::kMegatron) {
+      return Fail(key, "'moe_fused_mlp' needs framework: megatron");
+    }
+    if (!training.kernels.fused || !training.moe.one_kernel) {
+      Fail(key, "'moe_fused_mlp' needs kernels: fused and moe_grouped_kernel: one");
+    }
+    if (training.precision.products() != DataType::kMxfp8) {
+      Fail(key, "'moe_fused_mlp' is generated for precision: fp8 with fp8_recipe: mxfp8");
+    }
+    if (job_.parallel.expert_tensor > 1) Fail(key, "'moe_fused_mlp' needs expert_tensor: 1");
+    if (!job_.model.mlp.gated() && job_.model.mlp.activation != Activation::kSquaredRelu) {
+      Fail(key, "'moe_fused_mlp' needs activation: swiglu, geglu or squared_relu");
+    }
+    if (job_.model.expert_width() % 64 != 0 || job_.model.moe.ffn % 64 != 0) {
+      Fail(key, "'moe_fused_mlp' needs widths of experts that 64 divides, not {} and {}",
+           job_.model.expert_width(), job_.model.moe.ffn);
+    }
+    if (job_.model.bias || job_.model.lora.any()) {
+      Fail(key, "'moe_fused_mlp' is generated without biases and adapters");
+    }
+    if (training.recompute.modules.moe_activation) {
+      Fail(key,
+           "'moe_fused_mlp' excludes recompute_modules: [moe_act], of which no kernel is left");
+    }
+    const OffloadModules& offloaded = training.module_offload.modules;
+    if (offloaded.expert_fc1 || offloaded.expert_activation) {
+      Fail(key, "'moe_fused_mlp' excludes offload_modules: [expert_fc1, moe_act]");
+    }
+  }
+
   void CheckScales() {
     const PrecisionRules& precision = job_.training.precision;
     if (precision.tp_only_amax_red && !precision.delayed_scaling()) {
@@ -174,6 +209,7 @@ class JobRules {
     }
     CheckFp8Attention();
     CheckFusedOps();
+    CheckFusedExperts();
     if (precision.half_parts.any() && !precision.quantized()) {
       Fail("training.bf16_linears", "'bf16_linears' needs precision: fp8 or nvfp4");
     }
@@ -204,6 +240,9 @@ class JobRules {
 
   // transformer_config.py; the layers must be alike because they offload the same bytes.
   void CheckOffload() {
+    if (job_.training.module_offload.any() && job_.training.framework != FrameworkKind::kMegatron) {
+      Fail("training.offload_modules", "'offload_modules' needs framework: megatron");
+    }
     if (job_.training.offload_layers == 0) return;
     const char* key = "training.offload_layers";
     const int layers = job_.model.layers;

@@ -29,6 +29,16 @@ std::vector<std::string> Experts(const std::vector<std::string>& more) {
   return list;
 }
 
+std::vector<std::string> FusedExperts(const std::vector<std::string>& more) {
+  std::vector<std::string> list =
+      Experts({"model.activation=swiglu", "model.bias=false", "model.expert_ffn=64",
+               "training.precision=fp8", "training.fp8_recipe=mxfp8",
+               "training.moe_grouped_kernel=one", "parallel.expert_tensor=1"});
+  list.insert(list.end(), more.begin(), more.end());
+  list.emplace_back("training.moe_fused_mlp=true");
+  return list;
+}
+
 INSTANTIATE_TEST_SUITE_P(
     All, JobRulesTest,
     testing::Values(
@@ -48,6 +58,16 @@ INSTANTIATE_TEST_SUITE_P(
         Rule{{"training.precision=fp8", "model.lora_rank=4", "model.lora_targets=[linear_fc1]",
               "training.fused_ops=true"},
              "'fused_ops' excludes adapters of linear_fc1 and linear_fc2"},
+        Rule{FusedExperts({"training.fp8_recipe=tensorwise"}),
+             "'moe_fused_mlp' is generated for precision: fp8 with fp8_recipe: mxfp8"},
+        Rule{FusedExperts({"training.moe_grouped_kernel=per-expert"}),
+             "'moe_fused_mlp' needs kernels: fused and moe_grouped_kernel: one"},
+        Rule{FusedExperts({"model.activation=gelu"}),
+             "'moe_fused_mlp' needs activation: swiglu, geglu or squared_relu"},
+        Rule{FusedExperts({"model.expert_ffn=96"}),
+             "'moe_fused_mlp' needs widths of experts that 64 divides, not 64 and 96"},
+        Rule{FusedExperts({"training.recompute=selective", "training.recompute_modules=[moe_act]"}),
+             "'moe_fused_mlp' excludes recompute_modules: [moe_act], of which no kernel is left"},
         Rule{{"training.kernels=unfused", "training.attention_kernels=flash"},
              "'attention_kernels' needs kernels: fused; with kernels: unfused, attention is "
              "unfused"},

@@ -379,6 +379,13 @@ KeyKindPtr Modules(Member<RecomputeModules> member) {
                           {"shared_experts", &M::shared_experts},
                           {"mla_up_proj", &M::mla_up_projection}});
 }
+KeyKindPtr Offloaded(Member<OffloadModules> member) {
+  FlagsKind<OffloadModules>::Names names;
+  for (const OffloadModuleName& name : kOffloadModuleNames) {
+    names.emplace_back(name.name, name.member);
+  }
+  return std::make_shared<FlagsKind<OffloadModules>>(member, "a module to offload", names);
+}
 KeyKindPtr Linears(Member<LinearParts> member, bool with_mtp) {
   using P = LinearParts;
   FlagsKind<P>::Names names = {

@@ -83,6 +83,7 @@ requires std::is_enum_v<Enum> KeyKindPtr Choice(Member<Enum> member,
 KeyKindPtr Either(Member<bool> member, const std::string& no, const std::string& yes);
 // Lists of names, each of which sets a flag.
 KeyKindPtr Modules(Member<RecomputeModules> member);
+KeyKindPtr Offloaded(Member<OffloadModules> member);
 KeyKindPtr Linears(Member<LinearParts> member, bool with_mtp);
 KeyKindPtr Adapters(Member<LoraTargets> member);
 // A scope of CUDA graphs by its name, or the names of parts of a layer: one, or a list.

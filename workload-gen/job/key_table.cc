@@ -435,6 +435,19 @@ std::vector<Key> TrainingKeys() {
           "and "
           "backward (framework `megatron`)")
           .Megatron({Computed("--cpu-offloading-num-layers"), Computed("--cpu-offloading")}),
+      Key("offload_modules", kind::Offloaded(MEMBER(training.module_offload.modules)),
+          "the tensors that these modules of each layer save wait on the host between forward and "
+          "backward (framework `megatron`). `attn_norm`: the norm before latent attention; "
+          "`qkv_linear`: the projections of queries, keys and values, and what Transformer Engine "
+          "fuses with them; `mlp_norm`: the norm before experts; `fused_group_mlp`: "
+          "all of the experts with `moe_fused_mlp`")
+          .Megatron(
+              {Computed("--offload-modules"), Computed("--fine-grained-activation-offloading")}),
+      Key("offload_min_elements",
+          kind::Count(MEMBER(training.module_offload.min_elements), 0, kMaxElements),
+          "elements of the smallest tensor that is offloaded")
+          .Needs("offload_modules")
+          .Megatron({Computed("--min-offloaded-tensor-size")}),
       Key("optimizer", kind::Choice(MEMBER(training.optimizer.kind), {"adam", "muon"}),
           "`adam`: fp32 master weights and moments; `muon`: of matrices of the layers, the "
           "momentum "
@@ -647,6 +660,12 @@ std::vector<Key> TrainingKeys() {
           "cuBLASLt's grouped products)")
           .Needs("model.experts")
           .Megatron({Computed("--moe-use-legacy-grouped-gemm")}),
+      Key("moe_fused_mlp", kind::Flag(MEMBER(training.moe.fused_mlp)),
+          "Transformer Engine's fused grouped MLP (`NVTE_CUTEDSL_FUSED_GROUPED_MLP=1`): the "
+          "kernels of the experts' products run the activation, and quantize its result and, in "
+          "backward, its gradient; needs MXFP8 and `moe_grouped_kernel: one`")
+          .Needs("model.experts")
+          .Megatron({Computed("--use-transformer-engine-op-fuser")}),
   };
 }
 

@@ -154,6 +154,7 @@ struct ExpertRules {
   bool aux_loss = true;  // token counts are reduced over tp-cp in the forward pass of each layer
   bool grouped_gemm = true;
   bool one_kernel = false;     // computes all local experts; otherwise a product for each of them
+  bool fused_mlp = false;      // products of experts run the activation between them
   bool device_counts = false;  // the host does not read the numbers of tokens
   bool router_fusion = false;
   bool router_padding = false;  // fp8: the router pads, so that no kernel does at the experts
@@ -192,6 +193,7 @@ struct TrainingRules {
   PipelineMessageRules p2p;
   HostRules host;
   int offload_layers = 0;  // the first layers, whose activations wait on the host
+  ModuleOffloadRules module_offload;
   bool causal_flops_halved = true;
 
   bool fused_attention() const {

@@ -1,5 +1,7 @@
 #include "workload-gen/layers/attention_program.h"
 
+#include "workload-gen/program/module_offload.h"
+
 namespace drydock {
 
 void AttentionWriter::Forward(const AttentionWork& work) {
@@ -7,10 +9,13 @@ void AttentionWriter::Forward(const AttentionWork& work) {
   b.Compute(work.norm.forward);
   ProjectionsForward(work);
   core_.Forward(work.core);
+  Leave(c_.offload, OffloadModule::kCoreAttention);
   if (work.gate) b.Compute(work.gate->forward);
   tensor_.RowForward(work.proj);
+  Leave(c_.offload, OffloadModule::kProj);
   if (work.post_norm) b.Compute(work.post_norm->forward);
   b.Compute(work.residual.forward);
+  Leave(c_.offload, OffloadModule::kAttentionNorm);
 }
 
 void AttentionWriter::ProjectionsForward(const AttentionWork& work) {
@@ -25,7 +30,9 @@ void AttentionWriter::ProjectionsForward(const AttentionWork& work) {
   }
   if (work.q_norm) b.Compute(work.q_norm->forward);
   if (work.k_norm) b.Compute(work.k_norm->forward);
+  if (!work.latent) Leave(c_.offload, OffloadModule::kQkv);
   if (work.rotary) b.Compute(work.rotary->forward);
+  if (work.latent) Leave(c_.offload, OffloadModule::kQkv);
 }
 
 // Down-projections work on this rank's rows. Their narrow results are gathered.
@@ -72,14 +79,21 @@ void AttentionWriter::Backward(const AttentionWork& work, int layer) {
     listener_->OnGradient(ParameterKind::kPostNorm1, layer);
   }
   listener_->OnGradient(ParameterKind::kProjBias, layer);
+  Await(c_.offload, OffloadModule::kProj);
   tensor_.RowBackward(work.proj);
+  Behind(c_.offload, OffloadModule::kProj);
   listener_->OnGradient(ParameterKind::kProjWeight, layer);
   listener_->OnGradient(ParameterKind::kProjAdapter, layer);
   if (work.gate) b.Compute(work.gate->backward);
+  Await(c_.offload, OffloadModule::kCoreAttention);
+  if (recomputes_up()) Await(c_.offload, OffloadModule::kQkv);
   Recompute(work);
   core_.Backward(work.core);
+  Behind(c_.offload, OffloadModule::kCoreAttention);
   listener_->OnGradient(ParameterKind::kSinks, layer);
+  if (work.latent && !recomputes_up()) Await(c_.offload, OffloadModule::kQkv);
   if (work.rotary) b.Compute(work.rotary->backward);
+  if (!work.latent) Await(c_.offload, OffloadModule::kQkv);
   HeadNormsBackward(work, layer);
   if (c_.job.training.recompute.modules.norms) {
     b.SetPhase(Phase::kRecompute);
@@ -95,7 +109,9 @@ void AttentionWriter::Backward(const AttentionWork& work, int layer) {
     listener_->OnGradient(ParameterKind::kQkvWeight, layer);
     listener_->OnGradient(ParameterKind::kQkvAdapter, layer);
   }
+  if (work.latent) Behind(c_.offload, OffloadModule::kQkv);
   b.Compute(work.norm.backward);
+  Behind(c_.offload, work.latent ? OffloadModule::kAttentionNorm : OffloadModule::kQkv);
 }
 
 void AttentionWriter::HeadNormsBackward(const AttentionWork& work, int layer) {

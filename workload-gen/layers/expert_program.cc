@@ -1,5 +1,7 @@
 #include "workload-gen/layers/expert_program.h"
 
+#include "workload-gen/program/module_offload.h"
+
 namespace drydock {
 
 // ---- Communication ------------------------------------------------------------------------------
@@ -126,8 +128,11 @@ void ExpertWriter::ExpertsForward(const ExpertWork& work) {
   if (work.pad) c_.builder->Compute(work.pad->forward);
   for (int i = 0; i < work.repeat; ++i) {
     c_.builder->Compute(work.fc1.forward);
+    Leave(c_.offload, OffloadModule::kExpertFc1);
     ActivationForward(work);
     c_.builder->Compute(work.fc2.forward);
+    Leave(c_.offload, OffloadModule::kExpertActivation);
+    Leave(c_.offload, OffloadModule::kFusedMlp);
   }
   if (work.bias) AddBias(*work.bias);
   if (work.unpad) c_.builder->Compute(work.unpad->forward);
@@ -137,6 +142,7 @@ void ExpertWriter::ExpertsForward(const ExpertWork& work) {
 // (weighted_bias_quick_geglu_impl): a copy from memory that is not pinned, for which PyTorch
 // synchronizes the stream. A CUDA graph cannot hold that.
 void ExpertWriter::ActivationForward(const ExpertWork& work) {
+  if (work.fused) return;
   for (const uint32_t pass : work.clamp) c_.builder->Compute(pass);
   const TrainingRules& training = c_.job.training;
   const GraphRules& graphs = training.host.cuda_graphs;
@@ -266,6 +272,8 @@ void ExpertWriter::ExpertsBackward(const ExpertWork& work, int layer) {
   if (work.bias) BiasBackward(*work.bias);
   listener_->OnGradient(ParameterKind::kExpertFc2Bias, layer);
   for (int i = 0; i < work.repeat; ++i) {
+    Await(c_.offload, OffloadModule::kExpertActivation);
+    Await(c_.offload, OffloadModule::kFusedMlp);
     if (again) {
       b.SetPhase(Phase::kRecompute);
       ActivationForward(work);
@@ -273,8 +281,12 @@ void ExpertWriter::ExpertsBackward(const ExpertWork& work, int layer) {
     }
     tensor_.WholeBackward(work.fc2);
     if (i == work.repeat - 1) listener_->OnGradient(ParameterKind::kExpertFc2Weight, layer);
-    b.Compute(work.activation.backward);
+    if (!work.fused) b.Compute(work.activation.backward);
+    Behind(c_.offload, OffloadModule::kExpertActivation);
+    Await(c_.offload, OffloadModule::kExpertFc1);
     tensor_.WholeBackward(work.fc1);
+    Behind(c_.offload, OffloadModule::kExpertFc1);
+    Behind(c_.offload, OffloadModule::kFusedMlp);
   }
   listener_->OnGradient(ParameterKind::kExpertFc1Bias, layer);
   listener_->OnGradient(ParameterKind::kExpertFc1Weight, layer);

@@ -1,5 +1,7 @@
 #include "workload-gen/layers/layer_program.h"
 
+#include "workload-gen/program/module_offload.h"
+
 namespace drydock {
 
 void LayerWriter::Forward(int layer) {
@@ -82,6 +84,7 @@ void LayerWriter::WriteBackward(const LayerWork& w, int layer, LayerPiece piece)
 void LayerWriter::LeaveForward(const LayerWork& work) {
   if (work.post_norm2) c_.builder->Compute(work.post_norm2->forward);
   c_.builder->Compute(work.residual2.forward);
+  Leave(c_.offload, OffloadModule::kMlpNorm);
 }
 
 void LayerWriter::MlpForward(const LayerWork& work) {
@@ -105,6 +108,7 @@ void LayerWriter::RecomputeMlp(const LayerWork& work) {
 void LayerWriter::EnterBackward(const LayerWork& work, int layer) {
   ProgramBuilder& b = *c_.builder;
   b.SetRegion(work.experts ? LayerRegion::kExperts : LayerRegion::kMlp);
+  Await(c_.offload, OffloadModule::kMlpNorm);
   if (work.residual_backward) b.Compute(work.residual2.backward);
   if (!work.post_norm2) return;
   b.Compute(work.post_norm2->backward);
@@ -124,6 +128,7 @@ void LayerWriter::MlpBackward(const LayerWork& work, int layer) {
 void LayerWriter::NormBackward(const LayerWork& work, int layer) {
   ProgramBuilder& b = *c_.builder;
   b.Compute(work.norm2.backward);
+  Behind(c_.offload, OffloadModule::kMlpNorm);
   b.Compute(work.residual_gradient);
   listener_->OnGradient(ParameterKind::kNorm2Bias, layer);
   listener_->OnGradient(ParameterKind::kNorm2Weight, layer);
@@ -144,6 +149,7 @@ void LayerWriter::MixerBackward(const LayerWork& work, int layer) {
   if (!work.attention && !work.scan) return;
   ProgramBuilder& b = *c_.builder;
   b.SetRegion(work.scan ? work.scan_region : LayerRegion::kAttention);
+  Await(c_.offload, OffloadModule::kAttentionNorm);
   const ForwardBackwardWork& residual = work.scan ? work.scan->residual : work.attention->residual;
   if (work.residual_backward) b.Compute(residual.backward);
   if (work.scan)

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "workload-gen/megatron/offload_scope.h"
+
 namespace drydock {
 namespace {
 
@@ -72,6 +74,7 @@ Status CheckMegatronScope(const TrainingJob& job) {
     diagnostics.Add(job.ErrorAt(
         feature.key, fmt::format("{} is not generated for framework megatron", feature.what)));
   }
+  CheckModuleOffload(job, &diagnostics);
   return diagnostics.ToStatus();
 }
 

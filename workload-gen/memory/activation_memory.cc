@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "workload-gen/memory/saved_tensors.h"
+#include "workload-gen/work/offloaded_tensors.h"
 
 namespace drydock {
 namespace {
@@ -51,6 +52,7 @@ class Walker {
       const Op& op = program_.ops[at_];
       if (op.kind == OpKind::kCollective) NoteCollective(op);
       if (op.kind == OpKind::kCompute) Compute(op);
+      if (op.kind == OpKind::kStore || op.kind == OpKind::kLoad) Move(op);
     }
     result_.peak = Bytes(peak_);
     result_.working = Bytes(peak_with_working_ - peak_);
@@ -64,6 +66,12 @@ class Walker {
     // What backward needs of the submodules that it has repeated so far.
     std::vector<std::pair<int, int64_t>> needed;
     int64_t total = 0;
+  };
+
+  struct Moving {
+    Part part;
+    OffloadModule module;
+    int64_t bytes = 0;
   };
 
   static int64_t& Of(std::vector<std::pair<int, int64_t>>* list, int name) {
@@ -139,6 +147,54 @@ class Walker {
     }
     const auto end = ends_.find(part);
     if (end != ends_.end() && end->second == at_) Free(part);
+  }
+
+  // Tensors of a module that leave for the host, or come back.
+  void Move(const Op& op) {
+    const MemoryTransfer& transfer = w_.transfers[op.work];
+    const Part part = {op.microbatch, op.chunk, op.layer};
+    for (const OffloadModuleName& name : kOffloadModuleNames) {
+      const Moving moving = {part, name.module, transfer.bytes.count()};
+      const bool again = transfer.name == TransferName(name.module, /*again=*/true);
+      if (!again && transfer.name != TransferName(name.module, /*again=*/false)) continue;
+      if (op.kind == OpKind::kLoad) ComeBack(moving, again);
+      if (op.kind == OpKind::kStore && !again) Leave(moving);
+    }
+  }
+
+  // PyTorch counts a tensor until it is released, behind its module. Until the copy has ended, the
+  // memory serves no other tensor; an allocation that needs it waits.
+  void Leave(const Moving& moving) {
+    const auto kept = kept_.find(moving.part);
+    if (kept == kept_.end()) return;
+    std::vector<std::pair<int, int64_t>>& away = away_[{moving.part, moving.module}];
+    int64_t left = moving.bytes;
+    for (const std::string& submodule : SubmodulesOf(moving.module)) {
+      const auto number = numbers_.find(submodule);
+      if (number == numbers_.end()) continue;
+      int64_t& bytes = Of(&kept->second.by_name, number->second);
+      const int64_t taken = std::min(left, bytes);
+      bytes -= taken;
+      left -= taken;
+      live_ -= taken;
+      kept->second.total -= taken;
+      away.emplace_back(number->second, taken);
+    }
+  }
+
+  // `again`: a copy of tensors of which the GPU has, or gets, another copy.
+  void ComeBack(const Moving& moving, bool again) {
+    if (again) {
+      for (const std::string& submodule : SubmodulesOf(moving.module)) {
+        const auto number = numbers_.find(submodule);
+        if (number != numbers_.end()) return Add(moving.part, number->second, moving.bytes);
+      }
+      return;
+    }
+    for (const auto& [name, bytes] : away_[{moving.part, moving.module}]) {
+      Add(moving.part, name, bytes);
+    }
+    away_.erase({moving.part, moving.module});
   }
 
   void Add(const Part& part, int name, int64_t bytes) {
@@ -313,6 +369,8 @@ class Walker {
   std::map<Part, Kept> kept_;
   std::map<Part, int64_t> full_;  // saved bytes if nothing were repeated
   std::set<int> gathered_names_;  // submodules whose input is gathered
+  // By submodule, what is on the host.
+  std::map<std::pair<Part, OffloadModule>, std::vector<std::pair<int, int64_t>>> away_;
   int64_t live_ = 0, peak_ = 0, peak_with_working_ = 0;
   bool gathered_ = false;
   // The previous forward.

@@ -15,8 +15,11 @@ class SavingRules {
   SavedTensors operator()(const submodule::Linear& s) const {
     return {.inputs = Elements(s.rows * s.k), .internal = {}, .outputs = Grid(s)};
   }
+  // With the activation, what the activation reads as well, in 16 bits.
   SavedTensors operator()(const submodule::GroupedLinear& s) const {
-    return {.inputs = Elements(s.rows * s.k), .internal = {}, .outputs = Grid(s)};
+    return {.inputs = Elements(s.rows * s.k),
+            .internal = Bytes(s.fused ? 2 * s.rows * s.n : 0),
+            .outputs = Grid(s)};
   }
   SavedTensors operator()(const submodule::Attention& s) const {
     SavedTensors saved;

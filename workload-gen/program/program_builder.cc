@@ -124,6 +124,7 @@ ProgramBuilder::OpId ProgramBuilder::Move(OpKind kind, const MemoryTransfer& tra
   Op op = place_;
   op.kind = kind;
   op.stream = kind == OpKind::kLoad ? kLoadStream : kStoreStream;
+  if (beside_ && after == kNothing) after = beside_->last;
   return Append(op, tables_->Intern(transfer), after);
 }
 
@@ -231,7 +232,7 @@ ProgramBuilder::OpId ProgramBuilder::Append(Op op, uint32_t work, OpId after) {
   program_.ops.push_back(op);
   program_.dependency_begin.push_back(static_cast<uint32_t>(program_.dependency.size()));
   last_[op.stream] = id;
-  if (beside_) {
+  if (beside_ && op.kind != OpKind::kLoad && op.kind != OpKind::kStore) {
     beside_->last = id;
     if (op.stream == beside_->stream) beside_->waits.clear();
   }

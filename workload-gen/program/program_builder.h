@@ -60,6 +60,8 @@ class ProgramBuilder {
   void SetPhase(Phase phase);
   void SetPlace(int layer, int microbatch, int chunk);
   Phase phase() const { return place_.phase; }
+  // An op whose layer, micro-batch, chunk and phase are the current ones.
+  const Op& place() const { return place_; }
 
   // Adds a submodule (index in the tables) to the compute op being gathered.
   void Compute(uint32_t submodule) { pending_.push_back(submodule); }
@@ -82,7 +84,8 @@ class ProgramBuilder {
   // Issues a send or a receive that starts after all compute issued so far.
   OpId Transfer(OpKind kind, Role role, Stream stream, const CommCall& call, int tag);
 
-  // Issues a load or a store that starts after all compute issued so far, and after `after`.
+  // Issues a load or a store that starts after all compute issued so far, and after `after`. Later
+  // work waits for it on request only, also beside the compute stream.
   OpId Move(OpKind kind, const MemoryTransfer& transfer, OpId after = kNothing);
   // Host work that starts after all compute issued so far and after `after`. The host issues
   // nothing else before the work ends.

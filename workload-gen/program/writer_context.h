@@ -19,6 +19,8 @@ class WeightGradientSink {
   virtual bool Take(uint32_t submodule, ProgramBuilder::OpId after) = 0;
 };
 
+class ModuleOffload;
+
 struct WriterContext {
   const TrainingJob& job;
   const ParallelLayout& layout;
@@ -27,7 +29,8 @@ struct WriterContext {
   ProgramBuilder* builder;
   int stage;
   WeightGradientSink* weights = nullptr;
-  ShardRoles shards = {};  // of the distributed optimizer
+  ShardRoles shards = {};            // of the distributed optimizer
+  ModuleOffload* offload = nullptr;  // unless the job has training.offload_modules
 
   bool IsFirst(int chunk) const { return stage == 0 && chunk == 0; }
   bool IsLast(int chunk) const {

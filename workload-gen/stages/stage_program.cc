@@ -8,6 +8,7 @@
 #include "workload-gen/layers/mtp_program.h"
 #include "workload-gen/program/deferred_gradients.h"
 #include "workload-gen/program/fp8_scales.h"
+#include "workload-gen/program/module_offload.h"
 #include "workload-gen/program/sample_loader.h"
 #include "workload-gen/stages/activation_offload.h"
 #include "workload-gen/stages/combined_stage.h"
@@ -38,6 +39,9 @@ class StageWriter {
         combined_(c_, &layers_, &edges_, &mtp_, &reduction_, &gather_, &deferred_),
         exchanges_(c_, job.training.p2p.batch_sync) {
     c_.weights = &deferred_;
+    if (!job.training.module_offload.any()) return;
+    modules_.emplace(c_, Backwards());
+    c_.offload = &*modules_;
   }
 
   Program Write() {
@@ -70,6 +74,17 @@ class StageWriter {
   }
 
  private:
+  std::vector<ModuleOffload::Pass> Backwards() const {
+    std::vector<ModuleOffload::Pass> passes;
+    for (const Action& action : MakeSchedule(PipelineShapeOf(c_))) {
+      const bool together = action.kind == Action::Kind::kTogether;
+      if (!together && action.kind != Action::Kind::kCompute) continue;
+      const StageWork& work = together ? action.backward : action.work;
+      if (work.backward) passes.emplace_back(work.microbatch, work.chunk);
+    }
+    return passes;
+  }
+
   // Writes a forward, a backward, or both together.
   void Compute(const StageWork* forward, const StageWork* backward) {
     const bool timed = c_.job.training.host.synchronous_timers;
@@ -264,6 +279,7 @@ class StageWriter {
   ParameterGather gather_;
   UnitGather units_;
   ActivationOffload offload_;
+  std::optional<ModuleOffload> modules_;
   DeferredGradients deferred_;
   LayerWriter layers_;
   EdgeWriter edges_;

@@ -300,5 +300,41 @@ TEST(Fp8Linear, FusedActivationQuantizes) {
   EXPECT_FALSE(tensorwise.search_input || tensorwise.search_gradient);
 }
 
+// The products of experts run the activation: fc1 forward, the input gradient of fc2 backward. The
+// products that read what it writes do not quantize. As much is saved.
+TEST(Fp8Linear, ProductsOfExpertsRunTheActivation) {
+  const Overrides experts = {"model.experts=8",
+                             "model.experts_per_token=2",
+                             "model.expert_ffn=64",
+                             "model.activation=swiglu",
+                             "model.bias=false",
+                             "training.precision=fp8",
+                             "training.fp8_recipe=mxfp8",
+                             "training.moe_grouped_kernel=one",
+                             "parallel.sequence_parallel=true",
+                             "parallel.expert_tensor=1"};
+  Overrides more = experts;
+  more.emplace_back("training.moe_fused_mlp=true");
+  const Workload apart = TestWorkload(experts), fused = TestWorkload(more);
+  std::map<std::string, std::string> found;
+  for (const Submodule& s : fused.submodules) {
+    EXPECT_NE(s.name, "moe.activation");
+    const auto* product = s.As<submodule::GroupedLinear>();
+    if (product == nullptr) continue;
+    std::string& flags = found[s.name + " " + PassNames()[static_cast<size_t>(s.pass)]];
+    if (product->fp8_input) flags += "input ";
+    if (product->fp8_gradient) flags += "gradient ";
+    if (product->fused) flags += product->gated ? "activation" : "not gated";
+  }
+  EXPECT_EQ(found["moe.fc1 fwd"], "activation");
+  EXPECT_EQ(found["moe.fc2 fwd"], "input ");
+  EXPECT_EQ(found["moe.fc2 dgrad"], "activation");
+  EXPECT_EQ(found["moe.fc1 dgrad"], "gradient ");
+  EXPECT_EQ(found["moe.fc1 wgrad"] + found["moe.fc2 wgrad"], "");
+  EXPECT_EQ(fused.memory[0][7].name, "activations");
+  EXPECT_EQ(fused.memory[0][7].bytes, apart.memory[0][7].bytes);
+  EXPECT_EQ(StructureMistake(fused), "");
+}
+
 }  // namespace
 }  // namespace drydock

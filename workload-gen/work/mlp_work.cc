@@ -94,10 +94,17 @@ class ExpertMaker {
     const int64_t tensor = layout_.expert_tensor, width = m_.moe.ffn / tensor;
     const int64_t fc1_width = (m_.mlp.gated() ? 2 : 1) * width, rows = work_.routing.received;
     if (training_.moe.grouped_gemm) {
-      work_.fc1 = maker_.GroupedLinear("moe.fc1", rows, fc1_width, width_, local_experts_);
-      MakeClamp(rows, width);
+      // Layers that stay in 16 bits run the activation apart.
+      work_.fused = training_.moe.fused_mlp && maker_.quantizes();
+      const auto fused = [&](FusedActivation how) {
+        return work_.fused ? how : FusedActivation::kNone;
+      };
+      work_.fc1 = maker_.GroupedLinear("moe.fc1", rows, fc1_width, width_, local_experts_,
+                                       fused(FusedActivation::kBehind));
+      if (!work_.fused) MakeClamp(rows, width);
       work_.activation = Activation(rows, width);
-      work_.fc2 = maker_.GroupedLinear("moe.fc2", rows, width_, width, local_experts_);
+      work_.fc2 = maker_.GroupedLinear("moe.fc2", rows, width_, width, local_experts_,
+                                       fused(FusedActivation::kBefore));
       return;
     }
     const int64_t each = (rows + local_experts_ - 1) / local_experts_;

@@ -49,7 +49,8 @@ struct ExpertWork {
   LinearWork fc1, fc2;
   std::vector<uint32_t> clamp;  // before the activation; backward is part of it
   ForwardBackwardWork activation;
-  int repeat = 1;  // without grouped GEMMs: the number of local experts, which run one by one
+  bool fused = false;  // fc1 and fc2 run the activation
+  int repeat = 1;      // without grouped GEMMs: the number of local experts, which run one by one
   std::optional<SharedExpertWork> shared;
   std::optional<LatentExpertWork> latent;
   std::optional<ExpertBiasWork> bias;

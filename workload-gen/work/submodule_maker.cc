@@ -36,6 +36,19 @@ uint32_t SubmoduleMaker::AddLinear(const std::string& name, DataType type, submo
   return Add({.name = name, .pass = pass, .type = type, .work = linear});
 }
 
+// What the activation is fused with: fc1 forward, whose gradient then arrives quantized; the
+// gradient of fc2's input, whose input then does.
+uint32_t SubmoduleMaker::AddLinear(const std::string& name, DataType type,
+                                   submodule::GroupedLinear linear, Pass pass) {
+  if (pass != Pass::kForward && pass != Pass::kBackwardActivation) linear.fused = false;
+  if (pass == Pass::kForward && linear.fp8_input) linear.fused = false;
+  if (pass == Pass::kBackwardActivation && linear.fp8_gradient) linear.fused = false;
+  if (pass != Pass::kForward) linear.fp8_input = false;
+  if (pass != Pass::kBackwardActivation) linear.fp8_gradient = false;
+  linear.gated = linear.gated && linear.fused;
+  return Add({.name = name, .pass = pass, .type = type, .work = linear});
+}
+
 DataType SubmoduleMaker::linear_type() const {
   if (half_ || (part_ != nullptr && precision().half_parts.*part_)) return precision().type;
   if (part_ != nullptr && precision().mxfp8_parts.*part_) return DataType::kMxfp8;
@@ -44,12 +57,7 @@ DataType SubmoduleMaker::linear_type() const {
 
 template <typename Kind>
 LinearWork SubmoduleMaker::Gemms(const std::string& name, DataType type, Kind linear) {
-  const auto add = [&](Pass pass) {
-    if constexpr (std::is_same_v<Kind, submodule::Linear>)
-      return AddLinear(name, type, linear, pass);
-    else
-      return Add({.name = name, .pass = pass, .type = type, .work = linear});
-  };
+  const auto add = [&](Pass pass) { return AddLinear(name, type, linear, pass); };
   LinearWork work;
   work.frozen = model().lora.any();
   work.gathered.type = job_.training.precision.type;
@@ -214,7 +222,7 @@ LinearWork SubmoduleMaker::HeadLinear(const std::string& name, int64_t rows, int
 }
 
 LinearWork SubmoduleMaker::GroupedLinear(const std::string& name, int64_t rows, int64_t n,
-                                         int64_t k, int64_t experts) {
+                                         int64_t k, int64_t experts, FusedActivation activation) {
   const bool searched = quantizes() && searches();
   return Gemms(name, linear_type(),
                submodule::GroupedLinear{.rows = rows,
@@ -223,7 +231,11 @@ LinearWork SubmoduleMaker::GroupedLinear(const std::string& name, int64_t rows, 
                                         .experts = experts,
                                         .one_kernel = job_.training.moe.one_kernel,
                                         .search_input = searched,
-                                        .search_gradient = searched});
+                                        .search_gradient = searched,
+                                        .fp8_input = activation == FusedActivation::kBefore,
+                                        .fp8_gradient = activation == FusedActivation::kBehind,
+                                        .fused = activation != FusedActivation::kNone,
+                                        .gated = model().mlp.gated()});
 }
 
 uint32_t SubmoduleMaker::Accumulation(const std::string& linear, int64_t rows, int64_t n) {

@@ -63,6 +63,10 @@ struct ForwardBackwardWork {
   uint32_t backward = 0;
 };
 
+// The activation of experts that one kernel computes together with a product: with the one before
+// it forward (fc1), and with the one behind it backward (fc2).
+enum class FusedActivation : uint8_t { kNone, kBehind, kBefore };
+
 // The arguments of the constructor outlive the maker.
 class SubmoduleMaker {
  public:
@@ -101,7 +105,7 @@ class SubmoduleMaker {
   LinearWork HeadLinear(const std::string& name, int64_t rows, int64_t n, int64_t k);
   // `experts` GEMMs that share the rows.
   LinearWork GroupedLinear(const std::string& name, int64_t rows, int64_t n, int64_t k,
-                           int64_t experts);
+                           int64_t experts, FusedActivation activation = FusedActivation::kNone);
   ForwardBackwardWork Norm(const std::string& name, int64_t rows, int64_t width);
   ForwardBackwardWork Activation(const std::string& name, int64_t rows, int64_t width);
   ForwardBackwardWork Residual(const std::string& name);
@@ -126,6 +130,8 @@ class SubmoduleMaker {
   const PrecisionRules& precision() const { return job_.training.precision; }
   DataType linear_type() const;
   uint32_t AddLinear(const std::string& name, DataType type, submodule::Linear linear, Pass pass);
+  uint32_t AddLinear(const std::string& name, DataType type, submodule::GroupedLinear linear,
+                     Pass pass);
   // `Kind`: submodule::Linear or submodule::GroupedLinear.
   template <typename Kind>
   LinearWork Gemms(const std::string& name, DataType type, Kind linear);

@@ -40,6 +40,7 @@ class ComputedTraining {
       r_.Set("training.offload_layers", r_.Text("--cpu-offloading-num-layers"),
              "--cpu-offloading-num-layers");
     }
+    if (r_.Has("--fine-grained-activation-offloading")) SetModuleOffload();
     SetWorkspace();
   }
 
@@ -283,6 +284,18 @@ class ComputedTraining {
     }
     const ScriptWord& place = r_.Place(argument);
     r_.tree.SetList("training.recompute_modules", modules, place.location, place.source_line);
+  }
+
+  void SetModuleOffload() {
+    if (!r_.Has("--offload-modules")) {
+      return r_.Fail("--fine-grained-activation-offloading", "needs --offload-modules");
+    }
+    std::vector<std::string> modules;
+    for (const ScriptWord& value : r_.Values("--offload-modules")) modules.push_back(value.text);
+    const ScriptWord& place = r_.Place("--offload-modules");
+    r_.tree.SetList("training.offload_modules", modules, place.location, place.source_line);
+    const char* minimum = "--min-offloaded-tensor-size";
+    if (r_.Has(minimum)) r_.Set("training.offload_min_elements", r_.Text(minimum), minimum);
   }
 
   const LaunchLine& line_;

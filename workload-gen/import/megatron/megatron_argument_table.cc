@@ -35,7 +35,7 @@ constexpr Names kPlain[] = {
      "--data-parallel-sharding-strategy --outer-dp-sharding-strategy "
      "--suggested-communication-unit-size --megatron-fsdp-main-grads-dtype "
      "--megatron-fsdp-grad-comm-dtype --muon-num-ns-steps --muon-tp-mode "
-     "--cpu-offloading-num-layers"},
+     "--cpu-offloading-num-layers --min-offloaded-tensor-size"},
     {'0', Effect::kUsed,
      "--group-query-attention --use-rotary-position-embeddings --no-position-embedding "
      "--squared-relu --swiglu --quick-geglu --multi-latent-attention --recompute-activations "
@@ -46,10 +46,11 @@ constexpr Names kPlain[] = {
      "--moe-use-legacy-grouped-gemm --enable-cuda-graph --external-cuda-graph --is-hybrid-model "
      "--first-last-layers-bf16 --use-megatron-fsdp --use-custom-fsdp --fsdp-double-buffer "
      "--calculate-per-token-loss --megatron-fsdp-max-pool-double-buffer "
-     "--cpu-offloading --muon-nesterov --muon-no-split-qkv --no-use-layer-wise-param-layout"},
+     "--cpu-offloading --muon-nesterov --muon-no-split-qkv --no-use-layer-wise-param-layout "
+     "--fine-grained-activation-offloading"},
     {'+', Effect::kUsed,
      "--recompute-modules --cp-comm-type --moe-router-load-balancing-type --moe-aux-loss-coeff "
-     "--cuda-graph-modules --cuda-graph-scope --spec"},
+     "--cuda-graph-modules --cuda-graph-scope --spec --offload-modules"},
     {'1', Effect::kIgnored,
      "--rotary-base --rotary-percent --rotary-seq-len-interpolation-factor --rope-scaling-factor "
      "--rope-type --norm-epsilon --mtp-loss-scaling-factor --rotary-scaling-factor --mscale "
@@ -89,7 +90,7 @@ constexpr Names kPlain[] = {
      "--sft-tokenizer-prompt-format --relative-attention-num-buckets "
      "--relative-attention-max-distance "
      "--async-strategy --fim-rate --fim-spm-rate --img-h --img-w --patch-dim "
-     "--cuda-graph-warmup-steps --optimizer-offload-fraction --min-offloaded-tensor-size"},
+     "--cuda-graph-warmup-steps --optimizer-offload-fraction"},
     {'0', Effect::kIgnored,
      "--rotary-interleaved --use-rope-scaling --apply-layernorm-1p --openai-gelu "
      "--bert-no-binary-head --log-straggler --disable-straggler-on-startup "
@@ -126,11 +127,12 @@ constexpr Names kPlain[] = {
      "--ckpt-drop-redundant-extra-state --inprocess-restart --no-pin-cpu-grads --no-pin-cpu-params "
      "--use-te-activation-func --init-model-with-meta-device --fsdp-manual-registration "
      "--fsdp-db-use-persist-buf-on-alloc-fail "
-     "--use-torch-optimizer-for-cpu-offload --overlap-cpu-optimizer-d2h-h2d"},
+     "--use-torch-optimizer-for-cpu-offload --overlap-cpu-optimizer-d2h-h2d "
+     "--delay-offload-until-cuda-graph"},
     {'+', Effect::kIgnored,
      "--iterations-to-skip --profile-ranks --rampup-batch-size --data-path --train-data-path "
      "--valid-data-path --test-data-path --tiktoken-special-tokens --high-priority-stream-groups "
-     "--mrope-section --offload-modules --offload-tensors"},
+     "--mrope-section --offload-tensors"},
 };
 
 struct Explained {
@@ -197,8 +199,10 @@ constexpr const char* kFsdp =
     "of Megatron-LM, its own data parallelism and Megatron-FSDP are read; write a model.yaml for "
     "PyTorch's FSDP and DeepSpeed";
 constexpr const char* kOffload =
-    "offloading of modules is not generated; --cpu-offloading-num-layers is (and, for fsdp and "
-    "deepspeed, that of optimizer and parameters)";
+    "all groups of --offload-modules are offloaded, except for the last ones of a pass; leave this "
+    "out";
+constexpr const char* kInflight =
+    "compute does not wait for copies of --offload-modules to the host; leave this out";
 constexpr const char* kOptimizer = "optimizers run on the GPU";
 
 constexpr Explained kRefused[] = {
@@ -216,7 +220,9 @@ constexpr Explained kRefused[] = {
     {"--fp32-residual-connection", '0', "activations in fp32 are not generated"},
     {"--distribute-saved-activations", '0',
      "saved activations split over tensor parallelism are not generated"},
-    {"--fine-grained-activation-offloading", '0', kOffload},
+    {"--activation-offload-fraction", '1', kOffload},
+    {"--delta-offload-bytes-across-pp-ranks", '1', kOffload},
+    {"--fine-grained-offloading-max-inflight-offloads", '1', kInflight},
     {"--optimizer-cpu-offload", '0', kOptimizer},
     {"--ddp-num-buckets", '1',
      "the size of buckets is read, not their number; give "

@@ -98,11 +98,11 @@ INSTANTIATE_TEST_SUITE_P(
             "read; write a model.yaml for PyTorch's FSDP and DeepSpeed"},
         Mistake{"--bf16 --use-megatron-fsdp --megatron-fsdp-version 2",
                 "'--megatron-fsdp-version': of Megatron-FSDP, version 1 is generated"},
-        Mistake{
-            "--bf16 --fine-grained-activation-offloading",
-            "'--fine-grained-activation-offloading': offloading of modules is not generated; "
-            "--cpu-offloading-num-layers is (and, for fsdp and deepspeed, that of optimizer and "
-            "parameters)"},
+        Mistake{"--bf16 --activation-offload-fraction 0.5",
+                "'--activation-offload-fraction': all groups of --offload-modules are offloaded, "
+                "except "
+                "for the last ones of a pass; leave this out"},
+        Mistake{"--bf16 --fine-grained-activation-offloading", "needs --offload-modules"},
         Mistake{"--bf16 --inference-max-requests 8",
                 "'--inference-max-requests': inference is out of scope: Drydock rehearses "
                 "iterations of training"},

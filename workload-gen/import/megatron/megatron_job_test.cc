@@ -444,6 +444,25 @@ TEST(MegatronJob, OffloadedLayers) {
   EXPECT_EQ(Gpt("--bf16 --cpu-offloading-num-layers 0").training.offload_layers, 0);
 }
 
+TEST(MegatronJob, FusedExperts) {
+  const std::string experts =
+      "--bf16 --fp8-format e4m3 --fp8-recipe mxfp8 --swiglu --disable-bias-linear --num-experts 8 "
+      "--moe-grouped-gemm --use-transformer-engine-op-fuser --use-distributed-optimizer";
+  const ExpertRules moe = Gpt(experts).training.moe;
+  EXPECT_TRUE(moe.fused_mlp && moe.one_kernel);
+}
+
+TEST(MegatronJob, OffloadedModules) {
+  const auto rules = [](const std::string& more) {
+    return Gpt("--bf16 --fine-grained-activation-offloading " + more).training.module_offload;
+  };
+  const ModuleOffloadRules some = rules("--offload-modules core_attn attn_proj");
+  EXPECT_TRUE(some.modules.core_attention && some.modules.proj && !some.modules.qkv);
+  EXPECT_EQ(some.min_elements, 1 << 20);
+  EXPECT_EQ(rules("--offload-modules qkv_linear --min-offloaded-tensor-size 9").min_elements, 9);
+  EXPECT_FALSE(Gpt("--bf16 --offload-modules core_attn").training.module_offload.any());
+}
+
 TEST(MegatronJob, Muon) {
   const OptimizerRules muon =
       Gpt("--bf16 --optimizer muon --muon-tp-mode blockwise --muon-num-ns-steps 4 --muon-nesterov "
