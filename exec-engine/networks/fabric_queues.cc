@@ -25,18 +25,19 @@ Time FabricQueues::Serialization(int64_t bytes, Bandwidth rate) const {
 }
 
 Time FabricQueues::Pass(uint32_t number, const Message& message, uint32_t folded, Time now) {
+  if (message.control) return now;  // it has no bytes to speak of
   if (number >= connections_.size()) connections_.resize(number + 1);
   Connection& connection = connections_[number];
   if (!connection.known) Add(&connection, message, folded);
   const uint32_t first = connection.first;
   const int64_t bytes = message.size.count();
-  if (message.control) return now;
-  if (shape_.queue_pairs == 1) return PassPart(first, bytes, now);
+  const uint32_t turn = connection.sent;
+  connection.sent = turn + 1 == shape_.queue_pairs ? 0 : turn + 1;
+  if (!shape_.split_data) return PassPart(first + turn, bytes, now);
   Time last = now;
-  for (const MessagePart& part : SplitMessage(bytes, connection.sent, shape_)) {
+  for (const MessagePart& part : SplitMessage(bytes, turn, shape_)) {
     last = std::max(last, PassPart(first + part.queue_pair, part.bytes, now));
   }
-  connection.sent = (connection.sent + 1) % shape_.queue_pairs;
   return last;
 }
 
