@@ -30,15 +30,19 @@ Time FabricQueues::Pass(uint32_t number, const Message& message, uint32_t folded
   Connection& connection = connections_[number];
   if (!connection.known) Add(&connection, message, folded);
   const uint32_t first = connection.first;
+  if (shape_.queue_pairs == 1) return PassPart(first, message.size.count(), now);
   const int64_t bytes = message.size.count();
   const uint32_t turn = connection.sent;
   connection.sent = turn + 1 == shape_.queue_pairs ? 0 : turn + 1;
-  if (!shape_.split_data) return PassPart(first + turn, bytes, now);
-  Time last = now;
-  for (const MessagePart& part : SplitMessage(bytes, turn, shape_)) {
-    last = std::max(last, PassPart(first + part.queue_pair, part.bytes, now));
+  Time last = connection.passed;
+  if (shape_.split_data) {
+    for (const MessagePart& part : SplitMessage(bytes, turn, shape_)) {
+      last = std::max(last, PassPart(first + part.queue_pair, part.bytes, now));
+    }
+  } else {
+    last = std::max(last, PassPart(first + turn, bytes, now));
   }
-  return last;
+  return connection.passed = last;
 }
 
 Time FabricQueues::PassPart(uint32_t queue_pair, int64_t bytes, Time now) {
@@ -117,7 +121,10 @@ uint32_t FabricQueues::CableOf(uint32_t link) {
 void FabricQueues::AppendState(RelativeState* out) const {
   for (const Time free : free_) out->AddFree(free);
   if (shape_.queue_pairs == 1) return;
-  for (const Connection& connection : connections_) out->Add(connection.sent);
+  for (const Connection& connection : connections_) {
+    out->Add(connection.sent);
+    out->AddFree(connection.passed);
+  }
 }
 
 }  // namespace drydock

@@ -50,6 +50,7 @@ class FabricQueues {
   struct Connection {
     bool known = false;
     uint32_t sent = 0;   // messages, modulo the queue pairs
+    Time passed;         // of the last message: messages arrive in order
     uint32_t first = 0;  // into ends_
   };
 
