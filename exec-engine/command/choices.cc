@@ -64,13 +64,6 @@ std::vector<std::string> UnusedSettings(const NetworkModel& network, const Topol
     if (std::count(read.begin(), read.end(), name) > 0) continue;
     unused.push_back(fmt::format("transport.attributes.{} {}", name, value));
   }
-  if (network.routes_queue_pairs) return unused;
-  for (const auto& [name, value] : topology.nccl_settings) {
-    if (name == "NCCL_IB_QPS_PER_CONNECTION" || name == "NCCL_IB_SPLIT_DATA_ON_QPS") {
-      unused.push_back(fmt::format("nccl.settings.{} {}", name, value));
-    }
-  }
-  add("fabric.routing", topology.fabric.routing, Fabric().routing);
   return unused;
 }
 

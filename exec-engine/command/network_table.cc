@@ -18,14 +18,11 @@ const std::vector<NetworkChoice>& NetworkChoices() {
                                      .make = MakeFluidNetwork,
                                      .make_folded = MakeFoldedFluidNetwork,
                                      .merging = Merging::kLargest,
-                                     .routes_queue_pairs = true,
                                      .attributes = FluidAttributes};
-  static const NetworkModel packet = {.name = kPacketNetwork,
-                                      .make = MakePacketNetwork,
-                                      .sends_packets = true,
-                                      .routes_queue_pairs = true};
+  static const NetworkModel packet = {
+      .name = kPacketNetwork, .make = MakePacketNetwork, .sends_packets = true};
   static const std::vector<NetworkChoice> choices = {
-      {analytical, "messages queue at NICs only: no congestion in the fabric; takes seconds"},
+      {analytical, "messages queue at NICs and cables, no packets in switches; takes seconds"},
       {fluid, "max-min fair flows over the packets' paths: congestion without queues"},
       {packet, "every packet in every switch, simulated by ns-3"}};
   return choices;

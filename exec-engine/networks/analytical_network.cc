@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "core/containers/hash.h"
 #include "core/containers/index_table.h"
+#include "core/model/fabric/connection_shape.h"
 #include "core/model/fabric/fabric_paths.h"
+#include "exec-engine/networks/fabric_queues.h"
 #include "exec-engine/networks/serial_network.h"
 
 namespace drydock {
@@ -32,11 +35,14 @@ class TimeByPair {
   void AppendState(RelativeState* out) const {
     for (const Time time : times_) out->AddFree(time);
   }
-  Time& operator[](const NicPair& pair) {
+  // Returns the number of the pair; pairs are numbered from 0 as they come.
+  uint32_t PlaceOf(const NicPair& pair) {
     const uint32_t place = places_.FindOrAdd(pair, static_cast<uint32_t>(times_.size()));
     if (place == times_.size()) times_.emplace_back();
-    return times_[place];
+    return place;
   }
+  Time& at(uint32_t place) { return times_[place]; }
+  Time& operator[](const NicPair& pair) { return at(PlaceOf(pair)); }
 
  private:
   IndexTable<NicPair, NicPairHash> places_;
@@ -45,8 +51,10 @@ class TimeByPair {
 
 class AnalyticalNetwork final : public SerialNetwork, public ObservableNetwork {
  public:
-  AnalyticalNetwork(const Topology& topology, const ReplicaMap* replicas)
+  AnalyticalNetwork(const Topology& topology, const ConnectionShape& shape,
+                    const ReplicaMap* replicas)
       : SerialNetwork(topology.host_count(), replicas), topology_(topology), paths_(topology) {
+    if (FabricQueues::Applies(topology)) queues_.emplace(topology, shape, replicas);
     const int hosts = topology.host_count();
     const int nics =
         hosts == 0 ? 0 : paths_.NicNode(hosts - 1, 0) + topology.kind_of_host(hosts - 1).nics.count;
@@ -61,6 +69,7 @@ class AnalyticalNetwork final : public SerialNetwork, public ObservableNetwork {
     for (const Time free : receive_free_) out->AddFree(free);
     bottleneck_free_.AppendState(out);
     head_of_flow_.AppendState(out);
+    if (queues_) queues_->AppendState(out);
   }
 
   std::vector<std::pair<std::string, int64_t>> Counters() const override {
@@ -84,7 +93,9 @@ class AnalyticalNetwork final : public SerialNetwork, public ObservableNetwork {
   void OnEndOfInstant() override {
     if (observer_ != nullptr && !observer_->OnEndOfInstant(now())) Stop();
   }
-  void AppendFlight(Slot slot, RelativeState* out) const override { out->AddFree(sent_by_[slot]); }
+  void AppendFlight(Slot slot, RelativeState* out) const override {
+    out->AddFree(departures_[slot].last);
+  }
 
   const Topology& topology_;
   FabricPaths paths_;
@@ -92,7 +103,13 @@ class AnalyticalNetwork final : public SerialNetwork, public ObservableNetwork {
   std::vector<Time> transmit_free_, receive_free_;  // by NIC
   TimeByPair bottleneck_free_;                      // of all flows between two NICs
   TimeByPair head_of_flow_;                         // arrival of the last message's first packet
-  std::vector<Time> sent_by_;  // by slot: when the last byte has left the sender's NIC
+  std::optional<FabricQueues> queues_;              // unless packets spread over equal paths
+  // By slot: when the last byte has left the sender's NIC, and the number of the flow.
+  struct Departure {
+    Time last;
+    uint32_t flow = 0;
+  };
+  std::vector<Departure> departures_;
 };
 
 Time AnalyticalNetwork::Serialization(Bytes size, Bandwidth rate) const {
@@ -123,11 +140,12 @@ uint32_t AnalyticalNetwork::OnSend(Slot slot) {
   free = start + Serialization(m.size, nics.rate);
   const Bytes packet = std::min(m.size, topology_.transport.mtu);
   // Messages of one flow share their queues, so that a short one does not overtake a long one.
-  Time& head = head_of_flow_[{SourceNic(m), DestinationNic(m), m.flow}];
+  const uint32_t flow = head_of_flow_.PlaceOf({SourceNic(m), DestinationNic(m), m.flow});
+  Time& head = head_of_flow_.at(flow);
   head =
       std::max(head, start + path.latency + Serialization(packet, path.bottleneck) * path.switches);
-  if (slot >= sent_by_.size()) sent_by_.resize(slot + 1);
-  sent_by_[slot] = free;
+  if (slot >= departures_.size()) departures_.resize(slot + 1);
+  departures_[slot] = {free, flow};
   const uint64_t ends =
       static_cast<uint64_t>(ReceiverOf(slot)) << 31 | static_cast<uint64_t>(SourceAtReceiver(slot));
   Schedule(head, ends, m.id, slot);
@@ -136,7 +154,8 @@ uint32_t AnalyticalNetwork::OnSend(Slot slot) {
 
 // The first packet is at the receiver's NIC: the message joins the NIC's queue. The last byte
 // arrives no earlier than it was sent plus the latency of the path. If a cable of the path is
-// slower than the receiver's own, it delays the messages between these two NICs, and no others.
+// slower than the receiver's own, it delays the messages between these two NICs; where it joins
+// switches, FabricQueues delays the others too.
 void AnalyticalNetwork::OnEvent(uint64_t, uint32_t slot) {
   const Message& m = message(slot);
   const FabricPath path = PathOf(slot);
@@ -144,11 +163,16 @@ void AnalyticalNetwork::OnEvent(uint64_t, uint32_t slot) {
   const Bandwidth rate = std::min(nics.rate, path.last);
   Time& free = receive_free_[static_cast<size_t>(ReceivingNic(slot))];
   free = std::max(now(), free) + Serialization(m.size, rate);
-  Time there = std::max(free, sent_by_[slot] + path.latency);
+  Time there = std::max(free, departures_[slot].last + path.latency);
   if (path.bottleneck < rate) {
     Time& bottleneck = bottleneck_free_[{SourceNic(m), DestinationNic(m), 0}];
     bottleneck = std::max(now(), bottleneck) + Serialization(m.size, path.bottleneck);
     there = std::max(there, bottleneck);
+  }
+  const uint32_t folded = folded_connection(slot);
+  if (queues_ && (folded != kNotFolded || path.switches > 1)) {
+    const uint32_t flow = departures_[slot].flow;
+    there = std::max(there, queues_->Pass(flow, m, folded, now()));
   }
   const Time delivered = there + nics.latency;
   Complete(slot, delivered, delivered + path.latency);
@@ -174,14 +198,17 @@ Status CheckSupported(const Topology& topology, const NetworkOptions& options) {
 Result<std::unique_ptr<Network>> MakeAnalyticalNetwork(const Topology& topology,
                                                        const NetworkOptions& options) {
   RETURN_IF_ERROR(CheckSupported(topology, options));
-  return std::unique_ptr<Network>(std::make_unique<AnalyticalNetwork>(topology, nullptr));
+  ASSIGN_OR_RETURN(const ConnectionShape shape, ConnectionShapeOf(topology));
+  return std::unique_ptr<Network>(std::make_unique<AnalyticalNetwork>(topology, shape, nullptr));
 }
 
 Result<std::unique_ptr<FoldedNetwork>> MakeFoldedAnalyticalNetwork(const Topology& topology,
                                                                    const NetworkOptions& options,
                                                                    const ReplicaMap& replicas) {
   RETURN_IF_ERROR(CheckSupported(topology, options));
-  return std::unique_ptr<FoldedNetwork>(std::make_unique<AnalyticalNetwork>(topology, &replicas));
+  ASSIGN_OR_RETURN(const ConnectionShape shape, ConnectionShapeOf(topology));
+  return std::unique_ptr<FoldedNetwork>(
+      std::make_unique<AnalyticalNetwork>(topology, shape, &replicas));
 }
 
 }  // namespace drydock

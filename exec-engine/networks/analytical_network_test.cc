@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "core/model/fabric/fabric_map.h"
 #include "core/model/fabric/fabric_paths.h"
 #include "exec-engine/testing/replay_testing.h"
 
@@ -47,8 +48,9 @@ struct World {
     return network->Run(pointers);
   }
   void Run() { ASSERT_TRUE(Try().ok()); }
-  void Send(HostId from, HostId to, MessageId id, int64_t bytes, int nic = 0) {
+  void Send(HostId from, HostId to, MessageId id, int64_t bytes, int nic = 0, uint32_t flow = 0) {
     Message m;
+    m.flow = flow;
     m.id = id;
     m.source = from;
     m.destination = to;
@@ -146,6 +148,103 @@ TEST(AnalyticalNetworkTest, SettingATimerAgainMovesIt) {
   };
   world.Run();
   EXPECT_EQ(world.actors[0].log, (std::vector<std::string>{"2000000 timer 1", "12000000 timer 2"}));
+}
+
+// Two leaves with two hosts each, joined by `spines` switches. Every cable has the rate of a NIC.
+Topology TwoLeaves(int spines) {
+  Topology t = testing::SmallCluster(4, 1);
+  const Bandwidth rate = t.fabric.links[0].rate;
+  t.fabric.switches.push_back({"leaf1", 0, Time::Ns(300), Bytes(1 << 24)});
+  t.fabric.links[2].b.index = t.fabric.links[3].b.index = 1;
+  for (int spine = 0; spine < spines; ++spine) {
+    const auto node = static_cast<int>(t.fabric.switches.size());
+    t.fabric.switches.push_back({"spine", 1, Time::Ns(300), Bytes(1 << 24)});
+    for (const int leaf : {0, 1}) {
+      t.fabric.links.push_back({{true, leaf, 0}, {true, node, 0}, rate, Time::Ns(50)});
+    }
+  }
+  return t;
+}
+
+// Returns when the later of two messages of `bytes` arrives, which leave hosts 0 and 1 for hosts 2
+// and 3.
+Time LaterOfTwo(Topology topology, int64_t bytes, uint32_t flow = 0) {
+  World world(std::move(topology));
+  Time last;
+  for (const int from : {0, 1}) {
+    world.actors[static_cast<size_t>(from)].on_start = [&world, from, bytes, flow] {
+      world.Send(from, from + 2, 1, bytes, 0, flow);
+    };
+  }
+  world.Run();
+  for (const size_t to : {2, 3}) {
+    EXPECT_EQ(world.actors[to].log.size(), 1u);
+    last = std::max(last, Time::Ps(std::stoll(world.actors[to].log.at(0))));
+  }
+  return last;
+}
+
+TEST(AnalyticalNetworkTest, MessagesOfTwoHostsShareACableBetweenSwitches) {
+  constexpr int64_t kBytes = 4096 * 10;
+  const Time shared = LaterOfTwo(TwoLeaves(1), kBytes);
+  Topology spread = TwoLeaves(1);
+  spread.fabric.routing = Routing::kSpray;
+  const Time alone = LaterOfTwo(spread, kBytes);
+  EXPECT_EQ(shared - alone, Time::Ps(10 * kPacket)) << "the other message's bytes";
+}
+
+// Returns the first cable behind the leaf that a flow from host `from` to the host two ahead takes.
+uint32_t CableOf(const FabricMap& map, uint32_t from, uint32_t flow) {
+  const auto source = static_cast<int32_t>(from);
+  const uint32_t hash = PathHash(source, 0, source + 2, 0, flow);
+  return map.LinksOf(*map.PickAccess(from, 0, from + 2, 0, hash), hash)[1];
+}
+
+// Flows of two hosts share one of four spines, or they do not: as in the packet network, whose map
+// the test asks.
+TEST(AnalyticalNetworkTest, QueuePairsAreHashedOntoEqualPaths) {
+  constexpr int64_t kBytes = 4096 * 10;
+  const Topology t = TwoLeaves(4);
+  const FabricMap map(t);
+  Topology spread = t;
+  spread.fabric.routing = Routing::kAdaptive;
+  const Time alone = LaterOfTwo(spread, kBytes, 0);
+  int met = 0;
+  for (uint32_t flow = 0; flow < 16; ++flow) {
+    const bool meet = CableOf(map, 0, flow) == CableOf(map, 1, flow);
+    EXPECT_EQ(LaterOfTwo(t, kBytes, flow) - alone, meet ? Time::Ps(10 * kPacket) : Time()) << flow;
+    met += meet ? 1 : 0;
+  }
+  EXPECT_GT(met, 0);
+  EXPECT_LT(met, 16);
+}
+
+// Two queue pairs that meet have half of a cable each. Eight queue pairs each take turns, so only
+// some of their messages meet.
+TEST(AnalyticalNetworkTest, QueuePairsOfAConnectionTakeTurns) {
+  const FabricMap map(TwoLeaves(4));
+  uint32_t flow = 0;
+  while (CableOf(map, 0, flow) != CableOf(map, 1, flow)) ++flow;
+  const auto last = [flow](const char* queue_pairs, Routing routing) {
+    Topology t = TwoLeaves(4);
+    t.nccl_settings = {{"NCCL_IB_QPS_PER_CONNECTION", queue_pairs}};
+    t.fabric.routing = routing;
+    World world(t);
+    Time end;
+    for (const int from : {0, 1}) {
+      world.actors[static_cast<size_t>(from)].on_start = [&world, from, flow] {
+        for (MessageId id = 1; id <= 64; ++id) world.Send(from, from + 2, id, 40960, 0, flow);
+      };
+    }
+    world.Run();
+    for (const size_t to : {2, 3}) {
+      end = std::max(end, Time::Ps(std::stoll(world.actors[to].log.back())));
+    }
+    return end.us();
+  };
+  const double alone = last("1", Routing::kSpray);
+  EXPECT_GT(last("1", Routing::kEcmp), 1.9 * alone);
+  EXPECT_LT(last("8", Routing::kEcmp), 1.6 * alone);
 }
 
 // Separate rails: a NIC reaches only NICs of its own rail.

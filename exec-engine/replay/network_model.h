@@ -31,8 +31,6 @@ struct NetworkModel {
   // What the network reads of a cluster file in addition to rates and latencies. All transport
   // settings, because it sends packets through the queues of switches; it can capture frames.
   bool sends_packets = false;
-  // `fabric.routing` and the queue pairs of NCCL's settings.
-  bool routes_queue_pairs = false;
   // Names in `transport.attributes`. Null: all if it sends packets, else none.
   const std::vector<std::string>& (*attributes)() = nullptr;
 };

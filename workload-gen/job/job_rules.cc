@@ -26,6 +26,10 @@ class JobRules {
     CheckAdapters();
     CheckRecompute();
     CheckAttention();
+    if (job_.parallel.context_heads > 0 &&
+        job_.parallel.context_type != ContextType::kHeadsAndRing) {
+      Fail("parallel.context_heads", "'context_heads' needs parallel.context_type: a2a+p2p");
+    }
     CheckScales();
     CheckOverlap();
     CheckMegatronFsdp();
@@ -149,7 +153,7 @@ class JobRules {
                   "'fp8_attention' needs kernels: fused with attention_kernels: auto or cudnn");
     }
     if (job_.parallel.context > 1 && job_.parallel.context_type == ContextType::kAllGather) {
-      Fail(key, "'fp8_attention' needs parallel.context_type p2p or a2a");
+      Fail(key, "'fp8_attention' needs parallel.context_type p2p, a2a or a2a+p2p");
     }
   }
 

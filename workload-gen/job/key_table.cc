@@ -719,9 +719,17 @@ std::vector<Key> ParallelKeys() {
       Key("context", kind::Count(MEMBER(parallel.context), 1, 1 << 20),
           "context-parallel ranks, which split the sequence in attention too")
           .Megatron({Copied("--context-parallel-size")}),
-      Key("context_type", kind::Choice(MEMBER(parallel.context_type), {"p2p", "a2a", "allgather"}),
-          "how context-parallel ranks exchange keys and values; `p2p` is a ring")
+      Key("context_type",
+          kind::Choice(MEMBER(parallel.context_type), {"p2p", "a2a", "allgather", "a2a+p2p"}),
+          "how context-parallel ranks exchange keys and values; `p2p` is a ring; `a2a+p2p` "
+          "exchanges "
+          "heads in groups of `context_heads` adjacent ranks, and keys and values around rings of "
+          "`context` / `context_heads` ranks")
           .Megatron({Computed("--cp-comm-type")}),
+      Key("context_heads", kind::Count(MEMBER(parallel.context_heads), 2, 1 << 20),
+          "ranks that exchange heads; divides `context`, and is below it")
+          .Needs("context_type: a2a+p2p")
+          .Megatron({Computed("--hierarchical-context-parallel-sizes")}),
       Key("expert", kind::Count(MEMBER(parallel.expert), 1, kMaxDegree),
           "expert-parallel ranks, which split the experts; divides `experts`")
           .Megatron({Copied("--expert-model-parallel-size")}),

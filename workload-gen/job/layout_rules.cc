@@ -123,14 +123,54 @@ class Rules {
            model_.sequence, context,
            model_.sequence % 2 == 0 ? LargestDivisor(context, {model_.sequence / 2}) : 1);
     }
-    if (parallel_.context_type != ContextType::kAllToAll) return;
-    const int64_t parts = int64_t{parallel_.tensor} * context;
+    if (parallel_.context_type == ContextType::kAllToAll) {
+      CheckContextHeads("context_type", "context", context, "a2a");
+    }
+    if (parallel_.context_type == ContextType::kHeadsAndRing) CheckContextLevels();
+  }
+
+  // Transformer Engine calls one level alone a2a or p2p.
+  void CheckContextLevels() {
+    const int context = parallel_.context, heads = parallel_.context_heads;
+    if (heads == 0) {
+      return Fail("parallel.context_type",
+                  "context_type a2a+p2p needs context_heads: the ranks that exchange heads");
+    }
+    if (heads >= context) {
+      return Fail(
+          "parallel.context_heads",
+          "context_heads {} leaves no ring of context {}; give a smaller divisor of context, "
+          "or context_type a2a",
+          heads, context);
+    }
+    if (context % heads != 0) {
+      const int nearest = NearestDivisor(heads, context);
+      return Fail("parallel.context_heads", "context_heads {} does not divide context {}; {}",
+                  heads, context,
+                  nearest > 0 ? fmt::format("the nearest that does is {}", nearest)
+                              : "give context_type p2p or a2a");
+    }
+    CheckContextHeads("context_heads", "context_heads", heads, "a2a+p2p");
+  }
+
+  // Returns the divisor of `whole` next to `wanted`, above 1 and below `whole`; 0 if there is none.
+  static int NearestDivisor(int wanted, int whole) {
+    for (int away = 0; away < whole; ++away) {
+      for (const int value : {wanted - away, wanted + away}) {
+        if (value > 1 && value < whole && whole % value == 0) return value;
+      }
+    }
+    return 0;
+  }
+
+  // `key` of the section `parallel`: where errors go.
+  void CheckContextHeads(const char* key, const char* name, int ranks, const char* type) {
+    const int64_t parts = int64_t{parallel_.tensor} * ranks;
     const auto divide = [&](const char* what, int64_t value) {
       if (value % parts == 0) return;
-      Fail("parallel.context_type",
-           "{} {} is not divisible by tensor {} x context {}, which "
-           "context_type a2a splits them over",
-           what, value, parallel_.tensor, context);
+      Fail(std::string("parallel.") + key,
+           "{} {} is not divisible by tensor {} x {} {}, which context_type {} splits them over",
+           what, value, parallel_.tensor, name, ranks, type);
     };
     divide("heads", model_.attention.heads);
     if (model_.attention.kv_heads != model_.attention.heads && !model_.attention.is_latent())

@@ -206,7 +206,9 @@ struct TrainingRules {
 // adds up the parts of all ranks.
 enum class ScatterForm : uint8_t { kPipelined, kRing };
 
-enum class ContextType : uint8_t { kP2p, kAllToAll, kAllGather };
+// kHeadsAndRing: inner groups exchange heads for rows, as kAllToAll does; keys and values pass
+// around outer rings, as with kP2p.
+enum class ContextType : uint8_t { kP2p, kAllToAll, kAllGather, kHeadsAndRing };
 
 enum class RankOrder : uint8_t {
   kTensorContextExpertDataPipeline,
@@ -226,6 +228,7 @@ struct ParallelRules {
   int microbatch_group = 0;  // of interleaving; 0: pipeline
   int context = 1;
   ContextType context_type = ContextType::kP2p;
+  int context_heads = 0;  // kHeadsAndRing: ranks of an inner group; 0: not given
   int expert = 1;
   int expert_tensor = 0;  // 0: tensor
   int data = 0;           // 0: auto, all GPUs of the cluster

@@ -177,6 +177,9 @@ class Resolver {
   ParallelLayout Finished() {
     layout_.tensor = parallel_.tensor;
     layout_.context = parallel_.context;
+    if (parallel_.context > 1 && parallel_.context_type == ContextType::kHeadsAndRing) {
+      layout_.context_heads = parallel_.context_heads;
+    }
     layout_.pipeline = parallel_.pipeline;
     layout_.chunks = parallel_.virtual_pipeline;
     layout_.sequence_parallel = parallel_.sequence_parallel;
@@ -199,6 +202,7 @@ class Resolver {
 std::string ParallelLayout::ToString() const {
   std::string text = fmt::format("TP{}", tensor);
   if (context > 1) text += fmt::format(" CP{}", context);
+  if (context_heads > 1) text += fmt::format(" ({} x {})", context_heads, context_ring());
   text += fmt::format(" PP{}", pipeline);
   if (chunks > 1) text += fmt::format(" ({} virtual)", chunks);
   text += fmt::format(" DP{}", data);

@@ -20,6 +20,7 @@ namespace drydock {
 struct ParallelLayout {
   int tensor = 1;
   int context = 1;
+  int context_heads = 1;  // of them, ranks that exchange heads beside a ring (context_type a2a+p2p)
   int data = 1;
   int pipeline = 1;
   int expert = 1;
@@ -38,6 +39,8 @@ struct ParallelLayout {
 
   int world() const { return tensor * context * data * pipeline; }
   int virtual_stages() const { return pipeline * chunks; }
+  // Context-parallel ranks among which keys and values travel.
+  int context_ring() const { return context / context_heads; }
   // Ranks that hold the same weights of dense layers and sum their gradients.
   int gradient_ranks() const { return context * data; }
   int expert_data() const { return world() / (expert_tensor * expert * pipeline); }

@@ -170,6 +170,31 @@ TEST(Layout, ContextParallelismSplitsTheSequenceIntoTwoChunksPerRank) {
             "context 8, which context_type a2a splits them over");
 }
 
+TEST(Layout, LevelsOfContextParallelism) {
+  const std::vector<std::string> levels = {"parallel.context=8", "parallel.tensor=1",
+                                           "parallel.pipeline=1", "parallel.context_type=a2a+p2p"};
+  const auto with = [&](std::vector<std::string> more) {
+    std::vector<std::string> all = levels;
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  const ParallelLayout layout = TestLayout(TestJob(with({"parallel.context_heads=2"})), 1, 8);
+  EXPECT_EQ(layout.context_ring(), 4);
+  EXPECT_EQ(layout.ToString(), "TP1 CP8 (2 x 4) PP1 DP1, 8 micro-batches");
+  EXPECT_EQ(ErrorOf(levels),
+            "--set parallel.context_type=a2a+p2p: error: context_type a2a+p2p needs "
+            "context_heads: the ranks that exchange heads");
+  EXPECT_EQ(ErrorOf(with({"parallel.context_heads=8"})),
+            "--set parallel.context_heads=8: error: context_heads 8 leaves no ring of context 8; "
+            "give a smaller divisor of context, or context_type a2a");
+  EXPECT_EQ(ErrorOf(with({"parallel.context_heads=5"})),
+            "--set parallel.context_heads=5: error: context_heads 5 does not divide context 8; the "
+            "nearest that does is 4");
+  EXPECT_EQ(ErrorOf(with({"parallel.context_heads=4", "model.kv_heads=2"})),
+            "--set parallel.context_heads=4: error: kv_heads 2 is not divisible by tensor 1 x "
+            "context_heads 4, which context_type a2a+p2p splits them over");
+}
+
 TEST(Layout, ProductOfDegreesMustMatchTheCluster) {
   EXPECT_EQ(ErrorOf({"parallel.data=3"}),
             "--set parallel.data=3: error: tensor 2 x pipeline 2 x context 1 x data 3 = 12 GPUs, "

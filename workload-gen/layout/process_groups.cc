@@ -17,8 +17,10 @@ int SizeOf(const ParallelLayout& layout, Grid grid, char axis) {
   switch (axis) {
     case 't':
       return dense ? layout.tensor : layout.expert_tensor;
-    case 'c':
-      return layout.context;
+    case 'h':
+      return layout.context_heads;
+    case 'r':
+      return layout.context_ring();
     case 'e':
       return layout.expert;
     case 'd':
@@ -28,17 +30,22 @@ int SizeOf(const ParallelLayout& layout, Grid grid, char axis) {
   }
 }
 
+bool IsSpanned(const std::string& names, char axis) {
+  if ((axis == 'h' || axis == 'r') && names.find('c') != std::string::npos) return true;
+  return names.find(axis) != std::string::npos;
+}
+
 // Returns the axes in `names` (if `spanned`) or the other axes, fastest first.
 std::vector<Axis> Axes(const ParallelLayout& layout, Grid grid, const std::string& names,
                        bool spanned) {
   const bool data_first = layout.order == RankOrder::kTensorContextExpertDataPipeline;
   const std::string order =
-      std::string(grid == Grid::kDense ? "tc" : "te") + (data_first ? "dp" : "pd");
+      std::string(grid == Grid::kDense ? "thr" : "te") + (data_first ? "dp" : "pd");
   std::vector<Axis> axes;
   int stride = 1;
   for (const char axis : order) {
     const int size = SizeOf(layout, grid, axis);
-    if ((names.find(axis) != std::string::npos) == spanned) axes.push_back({size, stride});
+    if (IsSpanned(names, axis) == spanned) axes.push_back({size, stride});
     stride *= size;
   }
   return axes;
@@ -120,6 +127,10 @@ std::vector<Span> SpansOf(const ParallelLayout& layout, const GroupNeeds& needs)
   }
   if (needs.stage) spans.push_back({kStageRole, Grid::kDense, "tcd"});
   if (layout.context > 1) spans.push_back({kContextRole, Grid::kDense, "c"});
+  if (layout.context_heads > 1) {
+    spans.push_back({kContextHeadsRole, Grid::kDense, "h"});
+    spans.push_back({kContextRingRole, Grid::kDense, "r"});
+  }
   if (!needs.experts) return spans;
   for (const Span& span : {Span{kTensorContextRole, Grid::kDense, "tc"},
                            {kExpertRole, Grid::kExpert, "e"},
@@ -141,7 +152,8 @@ std::vector<GroupRole> RolesOf(const ParallelLayout& layout) {
           {"tp-dp-cp", D::kWorld},   {"cp", D::kContext},
           {"tp-cp", D::kWorld},      {"ep", D::kExpert},
           {"etp", D::kTensor},       {"tp-ep", D::kExpert},
-          {"edp", D::kData},         {"tp-ep-pp", D::kWorld}};
+          {"edp", D::kData},         {"tp-ep-pp", D::kWorld},
+          {"cp-heads", D::kContext}, {"cp-ring", D::kContext}};
 }
 
 // All jobs have the first eight roles.

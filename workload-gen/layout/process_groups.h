@@ -12,6 +12,8 @@
 //   ep       ranks that split a layer's experts        edp      ranks that hold the same experts
 //   etp      ranks that split each expert              tp-ep    one set of a layer's experts
 //   tp-ep-pp one set of all experts
+//   cp-heads adjacent ranks of cp that exchange       cp-ring  ranks of cp that hold the same heads
+//            heads (context_type a2a+p2p)                      then, and pass keys around a ring
 //
 // Groups with the same members are one Group (one communicator) under several roles. A group of one
 // rank is left out: the rank has group -1 in that role.
@@ -42,15 +44,18 @@ enum Role : uint8_t {
   kExpertTensorRole,
   kTensorExpertRole,
   kExpertDataRole,
-  kExpertModelRole  // tp-ep-pp
+  kExpertModelRole,  // tp-ep-pp
+  kContextHeadsRole,
+  kContextRingRole
 };
-inline constexpr int kRoleCount = 16;
+inline constexpr int kRoleCount = 18;
 
 // Which of the two grids of ranks (layout.h).
 enum class Grid : uint8_t { kDense, kExpert };
 
 // Returns the members of each group that spans the axes in `axes`, a subset of "t", "c", "d", "p"
-// in the dense grid and of "t", "e", "d", "p" in the grid of experts.
+// in the dense grid and of "t", "e", "d", "p" in the grid of experts. In the dense grid, "h" and
+// "r" are the two levels of "c": ranks that exchange heads, and rings of keys.
 std::vector<std::vector<int>> EnumerateGroups(const ParallelLayout& layout, const std::string& axes,
                                               Grid grid = Grid::kDense);
 

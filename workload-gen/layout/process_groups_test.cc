@@ -113,6 +113,23 @@ TEST(ProcessGroups, ExpertsWithPipelineBeforeData) {
   EXPECT_THAT(EnumerateGroups(layout, "d", Grid::kExpert)[1], ElementsAre(1, 5));
 }
 
+// create_hierarchical_groups of parallel_state.py: with sizes 2 and 2, ranks 0 1 2 3 of cp exchange
+// heads as 0 1 and 2 3, and pass keys as 0 2 and 1 3.
+TEST(ProcessGroups, ContextHasTwoLevels) {
+  ParallelLayout layout = Sizes(2, 2, 1);
+  layout.context = 4;
+  layout.context_heads = 2;
+  Workload w;
+  BuildGroups(layout, {}, &w);
+  const int rank = 1 + 2 * (3 + 4 * 1);  // tp 1, cp 3, dp 1: 15
+  EXPECT_THAT(MembersOf(w, kContextRole, rank), ElementsAre(9, 11, 13, 15));
+  EXPECT_THAT(MembersOf(w, kContextHeadsRole, rank), ElementsAre(13, 15));
+  EXPECT_THAT(MembersOf(w, kContextRingRole, rank), ElementsAre(11, 15));
+  EXPECT_THAT(MembersOf(w, kDataRole, rank), ElementsAre(1, 3, 5, 7, 9, 11, 13, 15));
+  EXPECT_EQ(w.roles[kContextHeadsRole].name, "cp-heads");
+  EXPECT_EQ(w.roles[kContextRingRole].name, "cp-ring");
+}
+
 TEST(ProcessGroups, DenseJobsHaveEightRoles) {
   Workload w;
   BuildGroups(Sizes(2, 2, 2), {}, &w);

@@ -84,13 +84,16 @@ ActivationRules ActivationsOf(const TrainingJob& job, const ParallelLayout& layo
   rules.head_gradient_waits =
       job.model.embedding.tied && layout.pipeline == 1 && !kernels.gradient_accumulation_fusion;
   const LoraShape& lora = job.model.lora;
-  rules.keeps_attention = (several && job.parallel.context_type == ContextType::kAllToAll) ||
+  const ContextType type = job.parallel.context_type;
+  const bool heads = type == ContextType::kAllToAll || type == ContextType::kHeadsAndRing;
+  rules.keeps_attention = (several && heads) ||
                           (lora.any() && kernels.fused && (!lora.targets.proj || lora.dropout > 0));
-  rules.gathers_keys = several && job.parallel.context_type == ContextType::kAllGather;
+  rules.gathers_keys = several && type == ContextType::kAllGather;
   rules.working.loss = LossOf(kernels.cross_entropy_fusion);
   rules.working.weight_gradients = true;
-  if (several && job.parallel.context_type == ContextType::kP2p)
-    rules.working.ring = layout.context;
+  if (several && (type == ContextType::kP2p || type == ContextType::kHeadsAndRing)) {
+    rules.working.ring = layout.context_ring();
+  }
   return rules;
 }
 

@@ -23,7 +23,7 @@ TEST(MegatronScope, ReportsOtherFeaturesAtTheirKeys) {
       "--set model.patch_features=768: error: an embedding of patches with split sequences or "
       "multi-token prediction is not generated for framework megatron\n"
       "--set parallel.context_type=p2p: error: a sliding window with a ring of keys "
-      "(context_type p2p) is not generated for framework megatron");
+      "(context_type p2p or a2a+p2p) is not generated for framework megatron");
 }
 
 TEST(MegatronScope, RejectsFeaturesThatDispatchersLack) {

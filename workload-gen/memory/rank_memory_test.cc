@@ -181,13 +181,15 @@ TEST(RankMemory, BackwardOfAGatedActivation) {
 // Attention saves queries, keys and values once, in however many steps it runs.
 TEST(RankMemory, StepsOfAttentionShareTheirInputs) {
   const auto layer = [](int context, const std::string& type) {
-    const Workload w = ShardedWorkload(
-        {"training.framework=megatron", "parallel.context=" + std::to_string(context),
-         "parallel.context_type=" + type, "parallel.data=1"},
-        /*hosts=*/1, /*gpus=*/context);
+    std::vector<std::string> overrides = {"training.framework=megatron",
+                                          "parallel.context=" + std::to_string(context),
+                                          "parallel.context_type=" + type, "parallel.data=1"};
+    if (type == "a2a+p2p") overrides.emplace_back("parallel.context_heads=2");
+    const Workload w = ShardedWorkload(overrides, /*hosts=*/1, /*gpus=*/context);
     return WalkActivations(w, w.programs[0], {}).of_layer.count() * context;
   };
   EXPECT_EQ(layer(4, "p2p"), layer(1, "p2p"));
+  EXPECT_EQ(layer(4, "a2a+p2p"), layer(1, "p2p"));
 }
 
 TEST(RankMemory, VerdictNamesTheFullestRanks) {
@@ -243,8 +245,8 @@ TEST(RankMemory, FrozenWeightsMayBeStoredInFp8) {
 TEST(RankMemory, ActivationsMayKeepTheirInputInFp8) {
   const auto activations = [](const char* fp8) {
     return Activations(
-        TestWorkload({"parallel.tensor=1", "parallel.pipeline=1", "model.activation=swiglu", "model.ffn=256",
-                      std::string("training.fp8_activation_input=") + fp8}),
+        TestWorkload({"parallel.tensor=1", "parallel.pipeline=1", "model.activation=swiglu",
+                      "model.ffn=256", std::string("training.fp8_activation_input=") + fp8}),
         0);
   };
   const int64_t ffn = 4 * 64, rows = 32 * 2;

@@ -13,24 +13,45 @@ void CoreAttention::Exchange(CollectiveType collective, int64_t count, DataType 
   c_.builder->Collective(kContextRole, kContextStream, call);
 }
 
+void CoreAttention::ExchangeHeads(std::initializer_list<int64_t> counts, DataType type) {
+  if (c_.layout.context_heads == 1) return;
+  for (const int64_t count : counts) {
+    CommCall call;
+    call.collective = CollectiveType::kAllToAll;
+    call.type = type;
+    call.count = count;
+    call.group_size = c_.layout.context_heads;
+    c_.builder->Collective(kContextHeadsRole, kContextStream, call);
+  }
+}
+
+// Heads are exchanged in 16 bits, but their gradients in fp8: AttnFuncWithCPAndKVP2P casts after
+// the exchange forward, and quantizes the gradient of the output before the exchange backward.
 void CoreAttention::Forward(const CoreWork& core) {
-  if (!core.fp8) return Steps(core);
+  const DataType wide = c_.job.training.precision.type;
   ProgramBuilder& b = *c_.builder;
-  for (const auto& cast : {core.fp8->queries, core.fp8->keys, core.fp8->values}) {
-    b.Compute(cast.forward);
+  ExchangeHeads({core.queries, core.keys, core.values}, wide);
+  if (core.fp8) {
+    for (const auto& cast : {core.fp8->queries, core.fp8->keys, core.fp8->values}) {
+      b.Compute(cast.forward);
+    }
   }
   Steps(core);
-  b.Compute(core.fp8->outputs.forward);
+  ExchangeHeads({core.outputs}, wide);
+  if (core.fp8) b.Compute(core.fp8->outputs.forward);
 }
 
 void CoreAttention::Backward(const CoreWork& core) {
-  if (!core.fp8) return BackwardSteps(core);
   ProgramBuilder& b = *c_.builder;
-  b.Compute(core.fp8->outputs.backward);
+  if (core.fp8) b.Compute(core.fp8->outputs.backward);
+  ExchangeHeads({core.outputs}, core.type);
   BackwardSteps(core);
-  for (const auto& cast : {core.fp8->queries, core.fp8->keys, core.fp8->values}) {
-    b.Compute(cast.backward);
+  if (core.fp8) {
+    for (const auto& cast : {core.fp8->queries, core.fp8->keys, core.fp8->values}) {
+      b.Compute(cast.backward);
+    }
   }
+  ExchangeHeads({core.queries, core.keys, core.values}, c_.job.training.precision.type);
 }
 
 void CoreAttention::Steps(const CoreWork& core) {
@@ -40,6 +61,7 @@ void CoreAttention::Steps(const CoreWork& core) {
   const int64_t ranks = c_.layout.context;
   switch (c_.job.parallel.context_type) {
     case ContextType::kP2p:
+    case ContextType::kHeadsAndRing:
       return RingForward(core);
     case ContextType::kAllToAll:
       for (const int64_t count : {core.queries, core.keys, core.values}) {
@@ -63,6 +85,7 @@ void CoreAttention::BackwardSteps(const CoreWork& core) {
   const int64_t ranks = c_.layout.context;
   switch (c_.job.parallel.context_type) {
     case ContextType::kP2p:
+    case ContextType::kHeadsAndRing:
       return RingBackward(core);
     case ContextType::kAllToAll:
       Exchange(CollectiveType::kAllToAll, core.outputs, core.type);
@@ -85,15 +108,16 @@ void CoreAttention::BackwardSteps(const CoreWork& core) {
 }
 
 ProgramBuilder::OpId CoreAttention::Shift(int64_t count, bool up, DataType type) {
-  return c_.builder->StartCollective(kContextRole, kContextStream,
-                                     RingShift(c_.layout.context, type, count, up ? 1 : -1));
+  return c_.builder->StartCollective(c_.layout.context_heads > 1 ? kContextRingRole : kContextRole,
+                                     kContextStream,
+                                     RingShift(c_.layout.context_ring(), type, count, up ? 1 : -1));
 }
 
 // The exchange of the next keys runs beside the compute of the present keys. The weight of each
 // step's output is known after the last step.
 void CoreAttention::RingForward(const CoreWork& core) {
   ProgramBuilder& b = *c_.builder;
-  const int steps = c_.layout.context;
+  const int steps = c_.layout.context_ring();
   ProgramBuilder::OpId arriving = ProgramBuilder::kNothing;
   for (int step = 0; step < steps; ++step) {
     b.Wait(arriving);
@@ -110,7 +134,7 @@ void CoreAttention::RingForward(const CoreWork& core) {
 // step follow the keys by one exchange, and each rank adds its own gradients to them.
 void CoreAttention::RingBackward(const CoreWork& core) {
   ProgramBuilder& b = *c_.builder;
-  const int steps = c_.layout.context;
+  const int steps = c_.layout.context_ring();
   const int64_t one = core.keys + core.values;
   ProgramBuilder::OpId arriving = ProgramBuilder::kNothing;
   for (int step = 0; step < steps; ++step) {

@@ -90,6 +90,8 @@ TEST(CoreAttention, StepsShareTheCausalSquare) {
   EXPECT_DOUBLE_EQ(flops(Ring({})), whole / 4);
   EXPECT_DOUBLE_EQ(flops(Ring({"parallel.context_type=a2a"})), whole / 4);
   EXPECT_DOUBLE_EQ(flops(Ring({"parallel.context_type=allgather"})), whole / 4);
+  EXPECT_DOUBLE_EQ(flops(Ring({"parallel.context_type=a2a+p2p", "parallel.context_heads=2"})),
+                   whole / 4);
 }
 
 // Counts the elements of a layer that are copied or scaled, and the elements that are added.
@@ -152,6 +154,38 @@ TEST(CoreAttention, AllGatherCollectsTheKeysOfAllRanks) {
   const char* scatter = "reduce-scatter 1024 x fp16 = 2.048 KB over 4";
   EXPECT_THAT(Exchanges(w, Phase::kForward), ElementsAre(gather, gather));
   EXPECT_THAT(Exchanges(w, Phase::kBackward), ElementsAre(gather, gather, scatter, scatter));
+}
+
+// The exchanges of a call whose role begins with `role`, of layer 3.
+std::vector<std::string> LevelCalls(const Workload& w, Phase phase) {
+  std::vector<std::string> lines;
+  for (const std::string& line : CallsOfLayer(w, 0, 3, phase)) {
+    if (line.starts_with("cp")) lines.push_back(line.substr(0, line.find(';')));
+  }
+  return lines;
+}
+
+// Two ranks exchange heads, then keys and values pass around a ring of two. 16 rows of 2 x 16
+// elements a rank, before and after the exchange: 512 elements; keys and values of both ranks of a
+// ring, 2 x 2 x 1,024 bytes.
+TEST(CoreAttention, HeadsAreExchangedAroundARing) {
+  const Workload w = Ring({"parallel.context_type=a2a+p2p", "parallel.context_heads=2"});
+  const char* heads = "cp-heads all-to-all 512 x fp16 = 1.024 KB over 2";
+  const char* one = "cp-ring grouped, 4.096 KB";
+  EXPECT_THAT(LevelCalls(w, Phase::kForward), ElementsAre(heads, heads, heads, one, heads));
+  EXPECT_THAT(LevelCalls(w, Phase::kBackward), ElementsAre(heads, one, one, heads, heads, heads));
+}
+
+// AttnFuncWithCPAndKVP2P exchanges queries, keys, values and the output in 16 bits, the output's
+// gradient and what passes around the ring in fp8.
+TEST(CoreAttention, HeadsAreExchangedBeforeTheCastToFp8) {
+  const Workload w = Ring({"parallel.context_type=a2a+p2p", "parallel.context_heads=2",
+                           "training.precision=fp8", "training.fp8_attention=true"});
+  const char* wide = "cp-heads all-to-all 512 x bf16 = 1.024 KB over 2";
+  const char* narrow = "cp-heads all-to-all 512 x fp8 = 512 B over 2";
+  const char* one = "cp-ring grouped, 2.048 KB";
+  EXPECT_THAT(LevelCalls(w, Phase::kForward), ElementsAre(wide, wide, wide, one, wide));
+  EXPECT_THAT(LevelCalls(w, Phase::kBackward), ElementsAre(narrow, one, one, wide, wide, wide));
 }
 
 TEST(CoreAttention, RecomputationRepeatsTheExchanges) {

@@ -346,6 +346,10 @@ TEST(ShardedScopeTest, RejectsUnsupportedFeatures) {
   EXPECT_THAT(
       error({kFsdp, {"parallel.context=2", "parallel.data=4", "parallel.context_type=a2a"}}),
       HasSubstr("context_type must be p2p or allgather"));
+  EXPECT_THAT(error({kFsdp,
+                     {"parallel.context=4", "parallel.data=2", "parallel.context_type=a2a+p2p",
+                      "parallel.context_heads=2"}}),
+              HasSubstr("context_type must be p2p or allgather"));
   EXPECT_THAT(error({Zero(3), kExperts}), HasSubstr("DeepSpeed's experts need ZeRO stage 1 or 2"));
   EXPECT_THAT(error({kFsdp, kExperts, {"parallel.expert=4", "fsdp.version=1"}}),
               HasSubstr("with expert > 1 version must be 2"));

@@ -199,6 +199,10 @@ class AttentionMaker {
               m_.attention.causal ? (2 * context + 1) * s->sequence / 2 : m_.attended();
         }
         return;
+      case ContextType::kHeadsAndRing:
+        s->heads /= layout_.context_heads;
+        s->kv_heads /= layout_.context_heads;
+        return MakeRing(s);
       case ContextType::kP2p:
         return MakeRing(s);
     }
@@ -207,7 +211,7 @@ class AttentionMaker {
   // With a causal mask, each later step computes half of the scores of a rank's queries and another
   // rank's keys.
   void MakeRing(submodule::Attention* s) {
-    s->sequence = m_.attended() / layout_.context;
+    s->sequence = m_.attended() / layout_.context_ring();
     submodule::Attention other = *s;
     other.causal = false;
     if (m_.attention.causal) other.kv_sequence = s->sequence / 2;

@@ -22,7 +22,9 @@ class HostCosts {
   HostCosts(const HostLaunchSet& set, const TrainingJob& job, const Topology& topology)
       : set_(set),
         step_(set.step + Time::FromUs(set.step_delay.us() * DelaysBeyondOne(topology))),
-        ring_(job.parallel.context > 1 && job.parallel.context_type == ContextType::kP2p) {}
+        ring_(job.parallel.context > 1 &&
+              (job.parallel.context_type == ContextType::kP2p ||
+               job.parallel.context_type == ContextType::kHeadsAndRing)) {}
 
   Time Of(const Submodule& s) const {
     const Time step = s.Is<submodule::Optimizer>() ? step_ : Time();

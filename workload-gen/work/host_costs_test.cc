@@ -59,6 +59,8 @@ TEST(HostCostsTest, VariantsHaveTheirOwnCosts) {
   TrainingJob ring;
   ring.parallel.context = 2;
   EXPECT_EQ(HostOf(Of(submodule::Attention{.fused = true}, Pass::kBackward), ring), Time::Us(500));
+  ring.parallel.context_type = ContextType::kHeadsAndRing;
+  EXPECT_EQ(HostOf(Of(submodule::Attention{.fused = true}, Pass::kBackward), ring), Time::Us(500));
   ring.parallel.context_type = ContextType::kAllToAll;
   EXPECT_EQ(HostOf(Of(submodule::Attention{.fused = true}, Pass::kBackward), ring), Time::Us(50));
 }

@@ -1,6 +1,8 @@
 // The keys of the sections `parallel` and `overlap`.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
 #include <filesystem>
 
 #include "workload-gen/import/megatron/computed_keys.h"
@@ -27,15 +29,70 @@ class ComputedParallel {
   }
 
  private:
+  static constexpr const char* kLevels = "--hierarchical-context-parallel-sizes";
+  static constexpr const char* kBothLevels = "a2a+p2p";
+  static constexpr int64_t kMaxLevel = 1 << 20;
+
   void SetContext() {
     if (!r_.Has("--cp-comm-type")) return;
     const std::vector<ScriptWord>& types = r_.Values("--cp-comm-type");
     if (types.size() != 1) {
       return r_.Fail("--cp-comm-type", "expected one type for all layers");
     }
-    r_.Choose(
-        "--cp-comm-type", "parallel.context_type",
-        {{"p2p", "p2p"}, {"a2a", "a2a"}, {"allgather", "allgather"}, {"all_gather", "allgather"}});
+    if (r_.Text("--cp-comm-type") == kBothLevels) return SetLevels();
+    if (r_.Has(kLevels)) ReadLevels();
+    r_.Choose("--cp-comm-type", "parallel.context_type",
+              {{"p2p", "p2p"},
+               {"a2a", "a2a"},
+               {"allgather", "allgather"},
+               {"all_gather", "allgather"},
+               {kBothLevels, kBothLevels}});
+  }
+
+  // The first size is that of all-to-alls, the second that of rings (arguments.py and
+  // model_parallel_config.py). Transformer Engine leaves out a level of one rank.
+  void SetLevels() {
+    if (!r_.Has(kLevels)) {
+      return r_.Fail("--cp-comm-type", fmt::format("{} needs {}", kBothLevels, kLevels));
+    }
+    const std::vector<int64_t> sizes = ReadLevels();
+    if (sizes.empty()) return;
+    if (sizes.size() != 2) {
+      return r_.Fail(kLevels,
+                     fmt::format("expected two sizes for {}, not {}", kBothLevels, sizes.size()));
+    }
+    if (sizes[0] == 1 || sizes[1] == 1) {
+      return r_.Set("parallel.context_type", sizes[0] == 1 ? "p2p" : "a2a", "--cp-comm-type");
+    }
+    r_.Set("parallel.context_type", kBothLevels, "--cp-comm-type");
+    r_.Set("parallel.context_heads", std::to_string(sizes[0]), kLevels);
+  }
+
+  // Returns the sizes of the levels of context parallelism; nothing after an error. Megatron-LM
+  // refuses sizes with another product also if no level is used.
+  std::vector<int64_t> ReadLevels() {
+    std::vector<int64_t> sizes;
+    int64_t product = 1;
+    for (const ScriptWord& word : r_.Values(kLevels)) {
+      int64_t size = 0;
+      const char* end = word.text.data() + word.text.size();
+      const auto [stop, error] = std::from_chars(word.text.data(), end, size);
+      if (error != std::errc() || stop != end || size < 1 || size > kMaxLevel) {
+        r_.FailAt(word,
+                  fmt::format("'{}': expected a whole number from 1 to {}", word.text, kMaxLevel));
+        return {};
+      }
+      sizes.push_back(size);
+      product = std::min(product * size, kMaxLevel * kMaxLevel);
+    }
+    const std::optional<int64_t> context =
+        r_.Has("--context-parallel-size") ? r_.Number("--context-parallel-size") : 1;
+    if (!context.has_value()) return {};
+    if (product == *context) return sizes;
+    r_.Fail(kLevels,
+            fmt::format("the product of the sizes is {}, but --context-parallel-size is {}",
+                        product, *context));
+    return {};
   }
 
   // The number of virtual stages of a rank, from the layout. It excludes other arguments for them.

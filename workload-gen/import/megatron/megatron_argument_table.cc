@@ -49,8 +49,9 @@ constexpr Names kPlain[] = {
      "--cpu-offloading --muon-nesterov --muon-no-split-qkv --no-use-layer-wise-param-layout "
      "--fine-grained-activation-offloading"},
     {'+', Effect::kUsed,
-     "--recompute-modules --cp-comm-type --moe-router-load-balancing-type --moe-aux-loss-coeff "
-     "--cuda-graph-modules --cuda-graph-scope --spec --offload-modules"},
+     "--recompute-modules --cp-comm-type --hierarchical-context-parallel-sizes "
+     "--moe-router-load-balancing-type --moe-aux-loss-coeff --cuda-graph-modules "
+     "--cuda-graph-scope --spec --offload-modules"},
     {'1', Effect::kIgnored,
      "--rotary-base --rotary-percent --rotary-seq-len-interpolation-factor --rope-scaling-factor "
      "--rope-type --norm-epsilon --mtp-loss-scaling-factor --rotary-scaling-factor --mscale "
@@ -227,8 +228,6 @@ constexpr Explained kRefused[] = {
     {"--ddp-num-buckets", '1',
      "the size of buckets is read, not their number; give "
      "--ddp-bucket-size"},
-    {"--hierarchical-context-parallel-sizes", '+',
-     "context parallelism of several levels is not generated"},
     {"--megatron-fsdp-version", '1', "of Megatron-FSDP, version 1 is generated"},
     {"--use-torch-fsdp2", '0', kFsdp},
     {"--deepspeed", '0', kFsdp},

@@ -75,6 +75,23 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"--bf16 --optimizer sgd",
                 "'sgd' is not a value of --optimizer; valid values are adam, muon, dist_muon"},
         Mistake{"--bf16 --cp-comm-type p2p a2a", "expected one type for all layers"},
+        Mistake{"--bf16 --cp-comm-type a2a+p2q",
+                "'a2a+p2q' is not a value of --cp-comm-type; did you mean 'a2a+p2p'?; valid values "
+                "are p2p, a2a, allgather, all_gather, a2a+p2p"},
+        Mistake{"--bf16 --context-parallel-size 8 --cp-comm-type a2a+p2p",
+                "a2a+p2p needs --hierarchical-context-parallel-sizes"},
+        Mistake{"--bf16 --context-parallel-size 8 --cp-comm-type a2a+p2p "
+                "--hierarchical-context-parallel-sizes 2 2",
+                "the product of the sizes is 4, but --context-parallel-size is 8"},
+        Mistake{"--bf16 --context-parallel-size 8 --cp-comm-type p2p "
+                "--hierarchical-context-parallel-sizes 2 2",
+                "the product of the sizes is 4, but --context-parallel-size is 8"},
+        Mistake{"--bf16 --context-parallel-size 8 --cp-comm-type a2a+p2p "
+                "--hierarchical-context-parallel-sizes 2 2 2",
+                "expected two sizes for a2a+p2p, not 3"},
+        Mistake{"--bf16 --context-parallel-size 8 --cp-comm-type a2a+p2p "
+                "--hierarchical-context-parallel-sizes 2 four",
+                "'four': expected a whole number from 1 to 1048576"},
         Mistake{"--bf16 --num-layers-per-virtual-pipeline-stage 7",
                 "48 layers are not divisible by 1 stages x 7 layers"},
         Mistake{"--bf16 --pipeline-model-parallel-size 4 --num-virtual-stages-per-pipeline-rank 2 "

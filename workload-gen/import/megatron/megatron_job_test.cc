@@ -270,6 +270,21 @@ TEST(MegatronJob, ParallelArguments) {
   EXPECT_TRUE(job.overlap.p2p) << "with virtual stages, unless --no-overlap-p2p-communication";
 }
 
+TEST(MegatronJob, LevelsOfContextParallelism) {
+  const auto rules = [](const std::string& sizes) {
+    return Gpt("--bf16 --context-parallel-size 8 --cp-comm-type a2a+p2p "
+               "--hierarchical-context-parallel-sizes " +
+               sizes)
+        .parallel;
+  };
+  EXPECT_EQ(rules("2 4").context_type, ContextType::kHeadsAndRing);
+  EXPECT_EQ(rules("2 4").context_heads, 2);
+  EXPECT_EQ(rules("1 8").context_type, ContextType::kP2p)
+      << "Transformer Engine leaves out a level";
+  EXPECT_EQ(rules("8 1").context_type, ContextType::kAllToAll);
+  EXPECT_EQ(rules("8 1").context_heads, 0);
+}
+
 TEST(MegatronJob, FormsOfTensorOverlap) {
   const std::string split =
       "--bf16 --tensor-model-parallel-size 8 --sequence-parallel "

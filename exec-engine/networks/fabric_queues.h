@@ -1,0 +1,78 @@
+// The cables between switches in the analytical network: each passes one message after another.
+//
+// With ECMP, queue pairs are hashed onto equally short paths, and some cables get more of them than
+// others. The paths are those of the packet and the fluid network (FabricMap). A message occupies
+// all cables of its path at once, from the moment when its first packet has arrived. That is exact
+// for the fullest cable of a path if the others have room, and needs no event of its own.
+//
+// In a folded replay, a connection occupies the cables of all connections that it represents.
+//
+// Not thread-safe.
+#ifndef DRYDOCK_EXEC_ENGINE_NETWORKS_FABRIC_QUEUES_H_
+#define DRYDOCK_EXEC_ENGINE_NETWORKS_FABRIC_QUEUES_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/model/fabric/connection_shape.h"
+#include "core/model/fabric/fabric_map.h"
+#include "core/model/topology.h"
+#include "core/network/message.h"
+#include "core/network/relative_state.h"
+#include "exec-engine/folding/replica_map.h"
+
+namespace drydock {
+
+class FabricQueues {
+ public:
+  // `replicas` is null in a whole replay. Both outlive this.
+  FabricQueues(const Topology& topology, const ConnectionShape& shape, const ReplicaMap* replicas)
+      : topology_(topology), shape_(shape), replicas_(replicas) {}
+
+  // Returns false if packets spread over equal paths, which fills no cable before others.
+  static bool Applies(const Topology& topology);
+
+  // Returns when the last byte of the message has passed all cables, if its first packet arrives
+  // now. `connection` numbers the pairs of NICs and flows from 0, in any order; all messages of a
+  // connection have the same ends. `folded`: number of the folded connection, or kNotFolded.
+  Time Pass(uint32_t connection, const Message& message, uint32_t folded, Time now);
+
+  void AppendState(RelativeState* out) const;
+
+ private:
+  // A cable that a queue pair crosses, and how many of the queue pairs that it represents do.
+  struct Use {
+    uint32_t cable = 0;  // into free_
+    int32_t count = 0;
+  };
+  // The uses of queue pair q are uses_[first[q] .. first[q + 1]).
+  struct Connection {
+    bool known = false;
+    uint32_t sent = 0;   // messages, modulo the queue pairs
+    Time passed;         // of the last message: messages arrive in order
+    uint32_t first = 0;  // into ends_
+  };
+
+  void Add(Connection* connection, const Message& message, uint32_t folded);
+  void AddPath(const FlowEnds& ends, std::vector<Use>* uses);
+  Time PassPart(uint32_t queue_pair, int64_t bytes, Time now);
+  Time Serialization(int64_t bytes, Bandwidth rate) const;
+  uint32_t CableOf(uint32_t link);
+
+  const Topology& topology_;
+  const ConnectionShape shape_;
+  const ReplicaMap* const replicas_;
+  std::optional<FabricMap> map_;  // made for the first message
+  std::vector<uint32_t> cable_of_link_;
+  std::vector<Bandwidth> rates_;  // by cable
+  std::vector<Time> free_;        // by cable
+  std::vector<Connection> connections_;
+  std::vector<uint32_t>
+      ends_;  // by queue pair, into uses_: where its uses begin; and where they end
+  std::vector<Use> uses_;
+};
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_EXEC_ENGINE_NETWORKS_FABRIC_QUEUES_H_
