@@ -246,6 +246,11 @@ Status Run(const Options& options, const CommonOptions& common) {
   if (writes && SkipsRun(StampOf(options, job, cluster), kTool, common)) return OkStatus();
   if (writes) RETURN_IF_ERROR(CheckCanWrite(options.run + "/" + kManifestName));
   RETURN_IF_ERROR(ResolveExpertLoads(&job));
+  if (job.training.moe.loads != "uniform") {
+    Report(kTool, common,
+           fmt::format("moe_expert_loads {}: the busiest rank gets {:.3f} times the mean",
+                       job.training.moe.loads, job.training.moe.imbalance));
+  }
   const std::unique_ptr<Framework> framework = MakeFramework(job.training.framework);
   RETURN_IF_ERROR(framework->Check(job));
   RETURN_IF_ERROR(CheckGpuFormat(job, cluster.topology));

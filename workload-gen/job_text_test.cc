@@ -98,6 +98,9 @@ std::string AllTexts() {
                           "model.sample_length=16", "parallel.sequence_parallel=true"})) +
          JobText(TestJob({"training.precision=nvfp4", "training.bf16_linears=[qkv, mtp]",
                           "training.mxfp8_linears=[proj]"})) +
+         JobText(TestJob({"parallel.context=4", "parallel.context_type=a2a+p2p",
+                          "parallel.context_heads=2", "training.offload_modules=[core_attn]",
+                          "training.offload_min_elements=1000"})) +
          JobText(TestJob({"training.framework=fsdp", "fsdp.version=1"})) +
          JobText(TestJob({"training.precision=bf16", "training.optimizer=muon"})) +
          JobText(TestJob({"parallel.pipeline=1", "training.distributed_optimizer=true",

@@ -45,7 +45,9 @@ struct GemmParameters {
   double persistence = 0;   // 0: whole waves .. 1: SMs take tiles as they become free
   double overlap = 1;       // exponent joining arithmetic and memory
   Time split_sync;
-  double derate = 0;  // extra time at sustained clocks; see KernelParameters::Clocks
+  // Extra time at sustained clocks, see KernelParameters::Clocks. Below 0: the power limit leaves
+  // long rows more than their burst rate and short rows less than theirs, down to the latter.
+  double derate = 0;
   Time derate_at;     // length of a kernel at which a benchmark's clocks have settled half
   double derate_slope = 1;
   double l2_warm = 1;     // share of L2 in which operands are found

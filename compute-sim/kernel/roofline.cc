@@ -35,6 +35,9 @@ struct GemmWork {
 
 bool HasBatch(KernelKind kind) { return kind == KernelKind::kBatchedGemm || IsGrouped(kind); }
 
+// The burst clocks of the SMs over their sustained clocks.
+double Slowdown(const GemmParameters& set) { return 1 + std::max(0.0, set.derate); }
+
 GemmWork WorkOf(const Kernel& kernel, const GpuShape& gpu, const GemmParameters& set,
                 bool sustained) {
   GemmWork w;
@@ -60,8 +63,9 @@ GemmWork WorkOf(const Kernel& kernel, const GpuShape& gpu, const GemmParameters&
   // At the power limit, rows of any length have the rate of long ones: SimuMax's products of a B200
   // from 1 ms reach 1089 to 1113 TFLOPS on average for K from 4096 as for K from 32,768.
   const double row = w.k * w.element / kLongRow;
-  const bool limited = sustained && set.derate > 0;
-  w.effort *= 1 + set.long_rows * (limited ? 1 : row * row / (1 + row * row));
+  const double burst = 1 + set.long_rows * row * row / (1 + row * row);
+  const double limit = (1 + set.derate) * (1 + set.long_rows);
+  w.effort *= sustained ? std::max(limit, burst) / Slowdown(set) : burst;
   return w;
 }
 
@@ -170,7 +174,7 @@ Prediction PredictGemm(const Kernel& kernel, const GpuShape& gpu,
                        KernelParameters::Clocks clocks) {
   const bool sustained = clocks == KernelParameters::Clocks::kSustained;
   const GemmWork work = WorkOf(kernel, gpu, set, sustained);
-  const double slowdown = sustained ? 1 + set.derate : 1;
+  const double slowdown = sustained ? Slowdown(set) : 1;
   GemmCost best;
   Tile best_tile;
   int64_t best_split = 0;
@@ -189,7 +193,7 @@ Prediction PredictGemm(const Kernel& kernel, const GpuShape& gpu,
   if (kernel.looped > 0) best.us *= groups;
   if (!sustained) {  // the longer a benchmark's kernel, the more its clocks settle
     const double longness = set.derate_slope * std::log(best.us / set.derate_at.us());
-    best.us *= 1 + set.derate / (1 + std::exp(-longness));
+    best.us *= 1 + (Slowdown(set) - 1) / (1 + std::exp(-longness));
   }
   const double starts = kernel.looped > 0 ? 0 : (groups - 1) * set.group_start.us();
   return {best.us + starts + set.launch.us(), set.launch.us(), best.bound,
@@ -231,8 +235,8 @@ Prediction PredictAttention(const Kernel& kernel, const GpuShape& gpu, const Ban
 
 Prediction PredictChunkProduct(const Kernel& kernel, const GemmParameters& set,
                                const MemoryParameters& memory, const ChunkProductShares& shares) {
-  const double arithmetic =
-      kernel.flops / (set.tensor_rate.flops_per_second() * shares.tensor) * kMicro;
+  const double arithmetic = kernel.flops / (set.tensor_rate.flops_per_second() * shares.tensor) *
+                            kMicro * (1 + set.long_rows);
   const double traffic = kernel.bytes / (memory.hbm.bytes_per_second() * shares.memory) * kMicro;
   const double fixed = memory.launch.us();
   return {fixed + std::max(arithmetic, traffic), fixed,

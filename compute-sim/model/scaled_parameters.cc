@@ -52,7 +52,11 @@ struct Difference {
     const double ratio = PowerRatio(set->power_exponent);
     if (ratio == 0) return;
     const double here = sustained.flops_per_second() * ratio;
-    set->derate = std::max(0.0, set->tensor_rate.flops_per_second() / here - 1);
+    SetDerate(set->tensor_rate.flops_per_second() / here - 1, set);
+  }
+  // Not below what makes the sustained rate that of short rows.
+  static void SetDerate(double derate, GemmParameters* set) {
+    set->derate = std::max(derate, 1 / (1 + set->long_rows) - 1);
   }
   // `dense`: the other GPU's rate of the type. What its power limit is known to leave comes before
   // what the ratio of the limits says.
@@ -60,7 +64,7 @@ struct Difference {
     const double share = to.sustained_share[static_cast<size_t>(type)];
     if (share == 0) return;
     const double long_rows = set->tensor_rate.flops_per_second() / (1 + set->long_rows);
-    set->derate = std::max(0.0, long_rows / (share * dense) - 1);
+    SetDerate(long_rows / (share * dense) - 1, set);
   }
   // The ratio of the exponentials of an SM in a cycle; 1 unless both are published.
   double ExponentialsRatio() const {
@@ -178,8 +182,8 @@ Result<KernelParameters> ScaledParameters(const GpuSpec& to, const GpuSpec& from
   for (AttentionParameters& library : p.attention) {
     const double flops = KeepCommon(to, from, &library.types);
     if (library.types.empty()) continue;
-    // The power limit sustains the same share of attention as of the GEMMs of its type, and at most
-    // the rate of short kernels.
+    // Where both power limits are known, they change the sustained rate of attention as that of the
+    // GEMMs of its type, up to the rate of short kernels.
     const GemmParameters* gemm = parameters.GemmFor(library.types.front());
     const double power = gemm == nullptr ? 0 : difference.PowerRatio(gemm->power_exponent);
     for (AttentionPass* pass :

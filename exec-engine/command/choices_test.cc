@@ -66,7 +66,10 @@ TEST(ChoicesTest, OnlyThePacketNetworkHasQueues) {
       << "its flows take the paths of the packets";
   topology = testing::SmallCluster(2, 2);
   topology.nccl_settings = {{"NCCL_ALGO", "Ring"}, {"NCCL_IB_QPS_PER_CONNECTION", "4"}};
-  EXPECT_TRUE(Unused("analytical", topology).empty());
+  EXPECT_EQ(Unused("analytical", topology),
+            std::vector<std::string>{"nccl.settings.NCCL_IB_QPS_PER_CONNECTION 4"})
+      << "no cable joins two switches";
+  EXPECT_TRUE(Unused("fluid", topology).empty());
 }
 
 // Two ranks on two hosts enter two collectives in different order.

@@ -26,9 +26,8 @@ class JobRules {
     CheckAdapters();
     CheckRecompute();
     CheckAttention();
-    if (job_.parallel.context_heads > 0 &&
-        job_.parallel.context_type != ContextType::kHeadsAndRing) {
-      Fail("parallel.context_heads", "'context_heads' needs parallel.context_type: a2a+p2p");
+    if (job_.parallel.context_heads > 0 && job_.parallel.context == 1) {
+      Fail("parallel.context_heads", "'context_heads' needs parallel.context above 1");
     }
     CheckScales();
     CheckOverlap();

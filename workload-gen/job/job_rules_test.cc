@@ -54,7 +54,7 @@ INSTANTIATE_TEST_SUITE_P(
               "training.fp8_attention=true"},
              "'fp8_attention' needs parallel.context_type p2p, a2a or a2a+p2p"},
         Rule{{"parallel.context=4", "parallel.context_type=a2a", "parallel.context_heads=2"},
-             "'context_heads' needs parallel.context_type: a2a+p2p"},
+             "'context_heads' needs context_type: a2a+p2p"},
         Rule{{"training.precision=fp8", "training.kernels=unfused", "training.fused_ops=true"},
              "'fused_ops' needs kernels: fused"},
         Rule{{"training.precision=fp8", "model.lora_rank=4", "model.lora_targets=[linear_fc1]",

@@ -83,6 +83,7 @@ void ModuleOffload::Leave(OffloadModule module) {
   const int layer = c_.builder->place().layer;
   Group group = {module, layer,
                  OffloadedBy(module, c_.work.LayerOf(layer), c_.job, c_.layout, *c_.tables)};
+  if (group.tensors.left == Bytes() && group.tensors.again == Bytes()) return;
   group.stored = Move(OpKind::kStore, group, ProgramBuilder::kNothing);
   groups.away.push_back(group);
 }

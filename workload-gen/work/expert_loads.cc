@@ -12,6 +12,7 @@
 #include "core/base/spelling.h"
 #include "core/base/version.h"
 #include "core/base/yaml.h"
+#include "workload-gen/job/layout_rules.h"
 
 namespace drydock {
 namespace {
@@ -50,7 +51,8 @@ double ImbalanceOf(const TrainingJob& job, double variation) {
   const int ranks = job.parallel.expert;
   const double tokens = static_cast<double>(job.model.sequence) / job.parallel.context *
                         static_cast<double>(job.training.batch.micro) / job.parallel.tensor;
-  const double copies = tokens * ranks * job.model.moe.per_token / job.model.moe.experts;
+  const double senders = static_cast<double>(ranks) * ExpertTensorOf(job.parallel);
+  const double copies = tokens * senders * job.model.moe.per_token / job.model.moe.experts;
   const double own = static_cast<double>(job.model.moe.experts) / ranks;
   const double sigma = std::sqrt((variation * variation + 1 / copies) / own);
   return std::min(1 + ExpectedMaxSigma(ranks) * sigma, static_cast<double>(ranks));
@@ -68,11 +70,20 @@ Status ResolveExpertLoads(TrainingJob* job) {
                         fmt::format("'moe_expert_loads' cannot be '{}'{}; valid values are {}",
                                     wanted, DidYouMean(wanted, names), Join(names)));
   }
+  if (job->parallel.expert == 1 || job->training.moe.pad_to_capacity) {
+    return job->ErrorAt("training.moe_expert_loads",
+                        job->parallel.expert == 1
+                            ? "'moe_expert_loads' needs parallel.expert above 1"
+                            : "'moe_expert_loads' changes nothing with moe_pad_to_capacity, which "
+                              "gives all experts the same number of tokens; leave it out");
+  }
   if (job->places.contains("training.moe_imbalance")) {
     return job->ErrorAt("training.moe_imbalance",
                         "'moe_expert_loads' sets the imbalance; state one of the two keys");
   }
   job->training.moe.imbalance = ImbalanceOf(*job, found->second);
+  const auto place = job->places.find("training.moe_expert_loads");
+  if (place != job->places.end()) job->places["training.moe_imbalance"] = place->second;
   return OkStatus();
 }
 

@@ -17,13 +17,14 @@ std::string ExpertLoadsPath();
 //
 //   1 + z(expert) sqrt((variation² + 1 / copies) expert / experts)
 //
-// z is the expected maximum of normal draws (core/base/order_statistics.h), `copies` the mean number
-// of tokens that an expert gets from all ranks of the group in a micro-batch. At most `expert`.
+// z is the expected maximum of normal draws (core/base/order_statistics.h), `copies` the mean
+// number of tokens that an expert gets in a micro-batch from all ranks that send to it. At most
+// `expert`.
 double ImbalanceOf(const TrainingJob& job, double variation);
 
-// Sets training.moe.imbalance to what training.moe.loads stands for; "uniform" leaves it. Returns an
-// error at the key, with the nearest name, if the distribution does not exist, and where both keys
-// are stated.
+// Sets training.moe.imbalance to what training.moe.loads stands for; "uniform" leaves it. Returns
+// an error at the key, with the nearest name, if the distribution does not exist, where both keys
+// are stated, and where the loads change nothing.
 Status ResolveExpertLoads(TrainingJob* job);
 
 }  // namespace drydock

@@ -31,6 +31,23 @@ TEST(ExpertLoads, ChanceAndVariationAddUp) {
   EXPECT_EQ(ImbalanceOf(job, 10), 8) << "no rank gets more than all tokens";
 }
 
+// Tensor ranks have half the tokens each, and both send to each part of an expert.
+TEST(ExpertLoads, ExpertTensorRanksSendToo) {
+  const TrainingJob whole =
+      Job({"parallel.expert=4", "parallel.tensor=1", "parallel.sequence_parallel=false"});
+  const TrainingJob split =
+      Job({"parallel.expert=4", "parallel.tensor=2", "parallel.expert_tensor=2"});
+  EXPECT_EQ(ImbalanceOf(split, 0), ImbalanceOf(whole, 0));
+}
+
+TEST(ExpertLoads, LoadsThatChangeNothingAreRefused) {
+  for (const char* more : {"parallel.expert=1", "training.moe_pad_to_capacity=true"}) {
+    TrainingJob job = Job({"parallel.expert=4", "training.moe_capacity_factor=1",
+                           "training.moe_expert_loads=random", more});
+    EXPECT_FALSE(ResolveExpertLoads(&job).ok()) << more;
+  }
+}
+
 TEST(ExpertLoads, OneRankHasTheMean) { EXPECT_EQ(ImbalanceOf(Job({"parallel.expert=1"}), 1), 1); }
 
 TEST(ExpertLoads, NamesAreThoseOfTheFile) {
@@ -45,7 +62,7 @@ TEST(ExpertLoads, NamesAreThoseOfTheFile) {
 }
 
 TEST(ExpertLoads, AnUnknownNameGetsTheNearest) {
-  TrainingJob job = Job({"training.moe_expert_loads=aux-los"});
+  TrainingJob job = Job({"parallel.expert=8", "training.moe_expert_loads=aux-los"});
   const Status status = ResolveExpertLoads(&job);
   ASSERT_FALSE(status.ok());
   EXPECT_NE(status.error().ToString().find("did you mean 'aux-loss'?"), std::string::npos);

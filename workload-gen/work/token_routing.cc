@@ -77,7 +77,13 @@ CommCall LibraryExchange(const TrainingJob& job, const ParallelLayout& layout, i
   const int ranks = layout.expert * layout.expert_tensor;
   const int in_host = std::min(gpus, ranks), hosts = ranks / in_host;
   const ExpertShape& moe = job.model.moe;
-  const double busiest = job.training.moe.imbalance;
+  const ExpertRules& rules = job.training.moe;
+  double busiest = rules.imbalance;
+  if (rules.pad_to_capacity)
+    busiest = 1;
+  else if (rules.capacity_factor > 0)
+    busiest = std::min(busiest, rules.capacity_factor);
+  busiest = std::max(busiest, 1.0);
   const double other = layout.expert > 1 ? (layout.expert - busiest) / (layout.expert - 1) : 1;
   const auto rows = [&](int parts, double load, int senders) {
     const double parts_needed = parts * ShareInPart(moe.experts, moe.per_token, parts, load);

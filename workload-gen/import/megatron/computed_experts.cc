@@ -28,11 +28,6 @@ class ComputedExperts {
     if (r_.Has("--moe-use-legacy-grouped-gemm")) {
       r_.Set("training.moe_grouped_kernel", "per-expert", "--moe-use-legacy-grouped-gemm");
     }
-    const char* fuser = "--use-transformer-engine-op-fuser";
-    if (r_.Has(fuser) && r_.Has("--moe-grouped-gemm")) {
-      r_.Set("training.moe_fused_mlp", "true", fuser);
-      r_.Set("training.moe_grouped_kernel", "one", fuser);
-    }
   }
 
  private:

@@ -34,7 +34,10 @@ class ComputedParallel {
   static constexpr int64_t kMaxLevel = 1 << 20;
 
   void SetContext() {
-    if (!r_.Has("--cp-comm-type")) return;
+    if (!r_.Has("--cp-comm-type")) {
+      if (r_.Has(kLevels)) ReadLevels();
+      return;
+    }
     const std::vector<ScriptWord>& types = r_.Values("--cp-comm-type");
     if (types.size() != 1) {
       return r_.Fail("--cp-comm-type", "expected one type for all layers");

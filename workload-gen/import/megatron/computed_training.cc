@@ -288,7 +288,8 @@ class ComputedTraining {
 
   void SetModuleOffload() {
     if (!r_.Has("--offload-modules")) {
-      return r_.Fail("--fine-grained-activation-offloading", "needs --offload-modules");
+      return r_.Fail("--fine-grained-activation-offloading",
+                     "--fine-grained-activation-offloading needs --offload-modules");
     }
     std::vector<std::string> modules;
     for (const ScriptWord& value : r_.Values("--offload-modules")) modules.push_back(value.text);

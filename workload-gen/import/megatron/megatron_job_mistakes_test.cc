@@ -119,7 +119,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "'--activation-offload-fraction': all groups of --offload-modules are offloaded, "
                 "except "
                 "for the last ones of a pass; leave this out"},
-        Mistake{"--bf16 --fine-grained-activation-offloading", "needs --offload-modules"},
+        Mistake{"--bf16 --fine-grained-activation-offloading",
+                "--fine-grained-activation-offloading needs --offload-modules"},
         Mistake{"--bf16 --inference-max-requests 8",
                 "'--inference-max-requests': inference is out of scope: Drydock rehearses "
                 "iterations of training"},

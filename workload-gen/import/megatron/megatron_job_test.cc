@@ -459,12 +459,13 @@ TEST(MegatronJob, OffloadedLayers) {
   EXPECT_EQ(Gpt("--bf16 --cpu-offloading-num-layers 0").training.offload_layers, 0);
 }
 
-TEST(MegatronJob, FusedExperts) {
+// Transformer Engine takes the fused kernels if NVTE_CUTEDSL_FUSED_GROUPED_MLP says so.
+TEST(MegatronJob, FuserOfOpsAloneDoesNotFuseExperts) {
   const std::string experts =
-      "--bf16 --fp8-format e4m3 --fp8-recipe mxfp8 --swiglu --disable-bias-linear --num-experts 8 "
-      "--moe-grouped-gemm --use-transformer-engine-op-fuser --use-distributed-optimizer";
-  const ExpertRules moe = Gpt(experts).training.moe;
-  EXPECT_TRUE(moe.fused_mlp && moe.one_kernel);
+      "--bf16 --fp8-format e4m3 --fp8-recipe blockwise --swiglu --disable-bias-linear "
+      "--num-experts 8 --moe-grouped-gemm --use-transformer-engine-op-fuser "
+      "--use-distributed-optimizer";
+  EXPECT_FALSE(Gpt(experts).training.moe.fused_mlp);
 }
 
 TEST(MegatronJob, OffloadedModules) {
