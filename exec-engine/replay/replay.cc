@@ -6,7 +6,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -327,44 +326,50 @@ struct Outcome {
   std::optional<Repetition> repetition;
 };
 
-// What a folding of hosts replays at least: it tells hosts apart whose ranks run different
-// programs.
+// What a folding of hosts replays. `folding`: null if every host is replayed.
 struct Replayed {
-  int hosts = 0, ranks = 0;
+  int ranks = 0;
   int64_t ops = 0;
 };
-Replayed LeastOfHosts(const Workload& workload) {
-  const Placement placement(workload.topology);
-  std::map<int, std::vector<int>> classes;  // by host, of its ranks
-  for (int rank = 0; rank < workload.rank_count(); ++rank) {
-    classes[placement.of(rank).host].push_back(workload.class_of_rank[static_cast<size_t>(rank)]);
-  }
-  std::set<std::vector<int>> different;
+Replayed ReplayedHosts(const ReplayIndex& index, const ReplicaFolding* folding) {
+  const Workload& workload = index.workload();
   Replayed out;
-  for (const auto& [host, of_host] : classes) {
-    if (!different.insert(of_host).second) continue;
-    ++out.hosts;
-    out.ranks += static_cast<int>(of_host.size());
-    for (const int of_rank : of_host) {
-      out.ops += static_cast<int64_t>(workload.programs[static_cast<size_t>(of_rank)].ops.size());
-    }
+  for (int rank = 0; rank < workload.rank_count(); ++rank) {
+    if (folding != nullptr && !folding->IsRepresentative(index.placement().of(rank).host)) continue;
+    ++out.ranks;
+    const auto of_rank = static_cast<size_t>(workload.class_of_rank[static_cast<size_t>(rank)]);
+    out.ops += static_cast<int64_t>(workload.programs[of_rank].ops.size());
   }
   return out;
+}
+
+// Returns whether the ranks of some hosts run other programs than those of the first host.
+bool HostsDiffer(const ReplayIndex& index) {
+  const Workload& workload = index.workload();
+  std::map<int, std::vector<int>> classes;  // by host, of its ranks
+  for (int rank = 0; rank < workload.rank_count(); ++rank) {
+    classes[index.placement().of(rank).host].push_back(
+        workload.class_of_rank[static_cast<size_t>(rank)]);
+  }
+  const std::vector<int>& first = classes.begin()->second;
+  return std::any_of(classes.begin(), classes.end(),
+                     [&first](const auto& host) { return host.second != first; });
 }
 
 // Returns the replicas among the ranks if their folding replays far fewer ranks than one of hosts.
 // If all hosts run the same programs, hosts fold, and most calls may be joint (FSDP).
 std::optional<RankReplicas> ReplicasToFold(const ReplayIndex& index, const NetworkModel& network,
+                                           const ReplicaFolding* folding,
                                            const ReplayOptions& options) {
   // Choices between speed and exactness, as those of ReplicaFolding. A replay of 16 million ops
   // takes about a minute.
   constexpr int64_t kManyOps = 16'000'000;
   constexpr int kFewer = 2;
   const Workload& workload = index.workload();
-  const Replayed of_hosts = LeastOfHosts(workload);
+  const Replayed of_hosts = ReplayedHosts(index, folding);
   const bool wanted = options.fold == Fold::kRelaxed ||
                       (options.fold == Fold::kAuto && of_hosts.ops >= kManyOps);
-  if (!wanted || of_hosts.hosts < 2 || !network.folds_exactly || options.iterations > 1 ||
+  if (!wanted || !HostsDiffer(index) || !network.folds_exactly || options.iterations > 1 ||
       options.until < Time::Max() || !workload.topology.faults.empty()) {
     return std::nullopt;
   }
@@ -446,7 +451,8 @@ Result<Timeline> ReplayRanks(const Workload& workload, const FlowPlan& plan,
     return std::move(*whole.timeline);
   };
   if (joint != nullptr) return play(nullptr);
-  if (const auto replicas = ReplicasToFold(index, network, options)) {
+  const std::unique_ptr<ReplicaFolding> folding = fold(index);
+  if (const auto replicas = ReplicasToFold(index, network, folding.get(), options)) {
     ASSIGN_OR_RETURN(const std::unique_ptr<JointCallTimes> alone,
                      JointCallTimes::Find(index, *replicas, network, options));
     if (alone != nullptr) {
@@ -458,7 +464,7 @@ Result<Timeline> ReplayRanks(const Workload& workload, const FlowPlan& plan,
       }  // else replay all ranks, so that the error names them
     }
   }
-  if (const auto folding = fold(index); folding != nullptr) {
+  if (folding != nullptr) {
     Result<Timeline> timeline = play(folding.get());
     if (timeline.ok()) return timeline;  // else replay all hosts, so that the error names them
   }

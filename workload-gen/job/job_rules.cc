@@ -103,6 +103,12 @@ class JobRules {
     if (modules.mla_up_projection && !job_.model.attention.is_latent()) {
       Fail(key, "'mla_up_proj' needs model.kv_lora_rank");
     }
+    if (modules.norms && job_.training.kernels.fused && !job_.model.attention.is_latent() &&
+        job_.model.moe.experts == 0) {
+      Fail(key,
+           "'layernorm' has no effect with kernels: fused: Transformer Engine runs the norms of "
+           "dense layers and standard attention within the products behind them; leave it out");
+    }
     const RecomputeRules& recompute = job_.training.recompute;
     if (recompute.method == RecomputeMethod::kUniform && recompute.layers == 0) {
       Fail("training.recompute_layers",

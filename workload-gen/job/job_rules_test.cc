@@ -116,6 +116,10 @@ INSTANTIATE_TEST_SUITE_P(
              "'moe_grouped_kernel: one' needs moe_grouped_gemm: true"},
         Rule{{"training.recompute=selective", "training.recompute_modules=[moe]"},
              "'moe' and 'moe_act' need model.experts"},
+        Rule{{"training.kernels=fused", "training.recompute=selective",
+              "training.recompute_modules=[layernorm]"},
+             "'layernorm' has no effect with kernels: fused: Transformer Engine runs the norms of "
+             "dense layers and standard attention within the products behind them; leave it out"},
         Rule{{"training.recompute=selective", "training.recompute_modules=[mla_up_proj]"},
              "'mla_up_proj' needs model.kv_lora_rank"},
         Rule{{"training.recompute=selective", "training.recompute_modules=[shared_experts]"},
@@ -144,8 +148,8 @@ TEST(JobRules, ModulesToRecompute) {
   };
   EXPECT_EQ(modules({}), RecomputeModules());
   EXPECT_TRUE(modules({"training.recompute=selective"}).core_attention);
-  const RecomputeModules two =
-      modules({"training.recompute=selective", "training.recompute_modules=[layernorm, mlp]"});
+  const RecomputeModules two = modules({"training.kernels=unfused", "training.recompute=selective",
+                                        "training.recompute_modules=[layernorm, mlp]"});
   EXPECT_TRUE(two.norms && two.mlp);
   EXPECT_FALSE(two.core_attention);
 }

@@ -417,7 +417,8 @@ std::vector<Key> TrainingKeys() {
           .Megatron({Computed("--recompute-granularity"), Computed("--recompute-activations"),
                      Computed("--moe-layer-recompute")}),
       Key("recompute_modules", kind::Modules(MEMBER(training.recompute.modules)),
-          "modules that backward recomputes")
+          "modules that backward recomputes; `layernorm` are the norms that no product is fused "
+          "with: those before experts and latent attention, and all with `kernels: unfused`")
           .Needs("recompute: selective")
           .Default("[core_attn]", &SetModules)
           .Megatron({Computed("--recompute-modules"), Computed("--moe-layer-recompute")}),

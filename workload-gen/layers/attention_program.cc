@@ -59,6 +59,13 @@ bool AttentionWriter::recomputes_up() const {
   return c_.job.training.recompute.modules.mla_up_projection && c_.job.model.attention.is_latent();
 }
 
+// Transformer Engine fuses the norm before standard attention with the product behind it, so that
+// there is no norm to repeat.
+bool AttentionWriter::repeats_norm(const AttentionWork& work) const {
+  const TrainingRules& training = c_.job.training;
+  return training.recompute.modules.norms && (!training.kernels.fused || work.latent);
+}
+
 void AttentionWriter::Recompute(const AttentionWork& work) {
   const RecomputeModules& modules = c_.job.training.recompute.modules;
   if (!modules.core_attention && !recomputes_up()) return;
@@ -95,7 +102,7 @@ void AttentionWriter::Backward(const AttentionWork& work, int layer) {
   if (work.rotary) b.Compute(work.rotary->backward);
   if (!work.latent) Await(c_.offload, OffloadModule::kQkv);
   HeadNormsBackward(work, layer);
-  if (c_.job.training.recompute.modules.norms) {
+  if (repeats_norm(work)) {
     b.SetPhase(Phase::kRecompute);
     b.Compute(work.norm.forward);
     b.SetPhase(Phase::kBackward);

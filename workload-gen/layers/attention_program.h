@@ -25,6 +25,7 @@ class AttentionWriter {
   // Repeats the submodules of the forward whose results were not kept.
   void Recompute(const AttentionWork& work);
   bool recomputes_up() const;
+  bool repeats_norm(const AttentionWork& work) const;
 
   const WriterContext& c_;
   TensorParallel tensor_;

@@ -333,16 +333,22 @@ TEST(ExpertProgram, ReducesRouterBiasesOnceAStep) {
 }
 
 TEST(ExpertProgram, RecomputedModules) {
-  const auto again = [](const char* modules) {
-    return SubmodulesOfLayer(Mixture({"training.recompute=selective",
-                                      std::string("training.recompute_modules=") + modules,
-                                      "model.shared_expert_ffn=64"}),
-                             0, 1, Phase::kRecompute);
+  const auto again = [](const char* modules, Overrides more = {}) {
+    more.insert(more.end(), {"training.recompute=selective", "model.shared_expert_ffn=64",
+                             std::string("training.recompute_modules=") + modules});
+    return SubmodulesOfLayer(Mixture(more), 0, 1, Phase::kRecompute);
   };
   EXPECT_THAT(again("[moe_act]"), ElementsAre("moe.activation"));
   EXPECT_THAT(again("[shared_experts]"),
               ElementsAre("shared.fc1", "shared.activation", "shared.fc2"));
-  EXPECT_THAT(again("[layernorm]"), ElementsAre("mlp.norm", "attention.norm"));
+  // Transformer Engine fuses the norm before attention with the product behind it.
+  EXPECT_THAT(again("[layernorm]"), ElementsAre("mlp.norm"));
+  EXPECT_THAT(again("[layernorm]", {"training.kernels=unfused"}),
+              ElementsAre("mlp.norm", "attention.norm"));
+  // The norm's result leaves a graph that holds the router, but not the permutation.
+  EXPECT_THAT(again("[layernorm]", {"training.cuda_graphs=[moe_router]"}), ElementsAre());
+  EXPECT_THAT(again("[layernorm]", {"training.cuda_graphs=[moe_router, moe_preprocess]"}),
+              ElementsAre("mlp.norm"));
   EXPECT_EQ(again("[moe]").size(), 13u);
 }
 

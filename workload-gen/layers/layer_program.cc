@@ -94,13 +94,29 @@ void LayerWriter::MlpForward(const LayerWork& work) {
     mlp_.Forward(*work.mlp);
 }
 
+// Transformer Engine fuses the norm before a dense MLP with the product behind it, so that there is
+// no norm to repeat. The norm before experts cannot be repeated where its result leaves a graph of
+// parts of the layer in memory that the graph owns, or where shared experts outside of that graph
+// read it (can_recompute_pre_mlp_layernorm_for_cudagraph in Megatron-Core's transformer_layer.py).
+bool LayerWriter::RepeatsNorm(const LayerWork& work) const {
+  const TrainingRules& training = c_.job.training;
+  if (!training.recompute.modules.norms) return false;
+  if (!work.experts) return !training.kernels.fused;
+  const GraphRules& graphs = training.host.cuda_graphs;
+  if (graphs.scope != GraphScope::kParts || !graphs.modules.moe_router) return true;
+  if (work.experts->shared && c_.job.overlap.shared_expert) return false;
+  return graphs.modules.moe_preprocess &&
+         (training.moe.dispatcher == MoeDispatcher::kAllToAll || work.experts->latent);
+}
+
 // Repeats the part of the MLP's forward that was not kept: the norm, or all of it.
 void LayerWriter::RecomputeMlp(const LayerWork& work) {
   const RecomputeModules& modules = c_.job.training.recompute.modules;
   const bool whole = work.experts ? modules.moe : modules.mlp;
-  if (!whole && !modules.norms) return;
+  const bool norm = RepeatsNorm(work);
+  if (!whole && !norm) return;
   c_.builder->SetPhase(Phase::kRecompute);
-  if (modules.norms) c_.builder->Compute(work.norm2.forward);
+  if (norm) c_.builder->Compute(work.norm2.forward);
   if (whole) MlpForward(work);
   c_.builder->SetPhase(Phase::kBackward);
 }

@@ -42,6 +42,7 @@ class LayerWriter {
   void LeaveForward(const LayerWork& work);
   void EnterBackward(const LayerWork& work, int layer);
   void NormBackward(const LayerWork& work, int layer);
+  bool RepeatsNorm(const LayerWork& work) const;
   void RecomputeMlp(const LayerWork& work);
   void MlpBackward(const LayerWork& work, int layer);
   void MixerForward(const LayerWork& work);

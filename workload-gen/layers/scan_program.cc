@@ -18,7 +18,8 @@ void ScanWriter::Backward(const ScanWork& work, int layer) {
   b.Compute(work.scan.backward);
   listener_->OnGradient(ParameterKind::kScanNorm, layer);
   listener_->OnGradient(ParameterKind::kScan, layer);
-  if (c_.job.training.recompute.modules.norms) {
+  // Transformer Engine fuses the norm with the product behind it: there is none to repeat.
+  if (c_.job.training.recompute.modules.norms && !c_.job.training.kernels.fused) {
     b.SetPhase(Phase::kRecompute);
     b.Compute(work.norm.forward);
     b.SetPhase(Phase::kBackward);

@@ -1,6 +1,7 @@
 #include "workload-gen/memory/activation_memory.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -71,6 +72,12 @@ class Walker {
   struct Moving {
     Part part;
     OffloadModule module;
+    int64_t bytes = 0;
+  };
+
+  // Tensors that the forward drops behind the submodule that reads them.
+  struct Dropped {
+    int reader = 0;  // the name of that submodule
     int64_t bytes = 0;
   };
 
@@ -225,6 +232,7 @@ class Walker {
     if (kept == kept_.end()) return;
     live_ -= kept->second.total;
     kept_.erase(kept);
+    dropped_.erase(part);
   }
 
   // Returns whether the previous submodule already saved the input of `s`: query, key and value
@@ -283,22 +291,66 @@ class Walker {
     return bytes;
   }
 
+  // Megatron drops what a repeated norm, activation or up-projection wrote once its reader has run
+  // (CheckpointWithoutOutput), and writes it again in backward. The results of other repeated
+  // modules stay, as the inputs of their readers.
+  bool IsDropped(const Submodule& reader, const Submodule& writer) const {
+    if (rules_.keeps_outputs) return false;
+    if (reader.Is<submodule::Attention>() && writer.Is<submodule::Attention>())
+      return last_dropped_;
+    return last_again_ && (writer.Is<submodule::Norm>() || writer.Is<submodule::Activation>() ||
+                           reader.Is<submodule::Attention>());
+  }
+
+  void Drop(const Part& part, const Submodule& reader, const Run& run, int64_t bytes) {
+    // What is written again has 16 bits, also where the reader makes fp8 of it.
+    const auto again =
+        static_cast<int64_t>(static_cast<double>(2 * bytes) / OperandBytes(reader.type));
+    if (last_dropped_ && last_->Is<submodule::Attention>()) {
+      dropped_[part][last_writer_].back().bytes += again;
+      return;
+    }
+    last_writer_ = last_name_;
+    dropped_[part][last_writer_].push_back({NameOf(run.submodule), again});
+  }
+
+  void Restore(const Part& part, int writer) {
+    const auto of_part = dropped_.find(part);
+    if (of_part == dropped_.end()) return;
+    std::deque<Dropped>& dropped = of_part->second[writer];
+    if (dropped.empty()) return;
+    Add(part, dropped.front().reader, dropped.front().bytes);
+    dropped.pop_front();
+  }
+
+  // Returns whether a repeated sequence has to keep the input of `s`, because no other submodule of
+  // the sequence writes it: its first one, or the norm of another latent.
+  bool KeepsInput(const Part& part, const Submodule& s) const {
+    if (rules_.keeps_outputs) return saved_at_.count(part) > 0 && part != last_part_;
+    if (part != last_part_) return saved_at_.count(part) > 0;
+    if (!last_again_) return true;
+    const auto* norm = s.As<submodule::Norm>();
+    const auto* linear = last_->As<submodule::Linear>();
+    return norm != nullptr && linear != nullptr && norm->n != linear->n;
+  }
+
   void Forward(const Part& part, const Run& run) {
     const Submodule& s = w_.submodules[run.submodule];
     if (s.pass != Pass::kForward) return;
     const bool same = part == last_part_;
     const SavedTensors saved = SavedIn(run, same ? last_ : nullptr);
-    const int64_t inputs = saved.inputs.count(), internal = saved.internal.count();
+    int64_t inputs = saved.inputs.count();
+    const int64_t internal = saved.internal.count();
     if (run.gathered) gathered_names_.insert(NameOf(run.submodule));
     if (rules_.keeps_outputs) full_[part] += inputs + internal;
     const auto repeated = repeated_.find(part);
     const bool again = repeated != repeated_.end() && repeated->second.count(run.submodule) > 0;
+    const bool dropped = !again && same && IsDropped(s, *last_);
+    if (dropped) Drop(part, s, run, std::exchange(inputs, 0));
     if (!again) {
       Add(part, NameOf(run.submodule),
           (IsSelective(part) ? saved.outputs.count() : inputs) + internal);
-    } else if (same ? !last_again_ && !rules_.keeps_outputs : saved_at_.count(part) > 0) {
-      // A repeated sequence of submodules saves the input of its first submodule. Where outputs
-      // are saved, the layer's input is saved instead.
+    } else if (KeepsInput(part, s)) {
       Add(part, NameOf(run.submodule), inputs);
     }
     Reach(WorkingIn(run, saved, !again));
@@ -306,6 +358,8 @@ class Walker {
       result_.of_layer = std::max(result_.of_layer, Bytes(kept_[part].total));
     }
     last_again_ = again;
+    last_dropped_ = dropped;
+    last_name_ = NameOf(run.submodule);
     last_part_ = part;
     last_ = &s;
   }
@@ -331,6 +385,7 @@ class Walker {
     needed += saved.total().count();
     const int64_t lacks = needed - Of(&kept.by_name, name);
     if (lacks > 0) Add(part, name, lacks);
+    Restore(part, name);
     Reach(WorkingIn(run, saved, /*kept=*/true));
     last_part_ = part;
     last_ = &s;
@@ -371,12 +426,17 @@ class Walker {
   std::set<int> gathered_names_;  // submodules whose input is gathered
   // By submodule, what is on the host.
   std::map<std::pair<Part, OffloadModule>, std::vector<std::pair<int, int64_t>>> away_;
+  // By the name of the submodule that wrote them.
+  std::map<Part, std::unordered_map<int, std::deque<Dropped>>> dropped_;
   int64_t live_ = 0, peak_ = 0, peak_with_working_ = 0;
   bool gathered_ = false;
   // The previous forward.
   const Submodule* last_ = nullptr;
   Part last_part_ = kNowhere;
+  int last_name_ = 0;
   bool last_again_ = false;
+  bool last_dropped_ = false;
+  int last_writer_ = 0;  // the name of the submodule that wrote what was dropped
 };
 
 }  // namespace

@@ -52,6 +52,13 @@ TEST(RankMemory, KorthikantiWithFullRecomputation) {
   EXPECT_DOUBLE_EQ(LayerBytes({"parallel.tensor=1", "training.recompute=full"}, 1, false), 2);
 }
 
+// Norms whose results Megatron drops: 4 s b h of the 34, which come back one by one.
+TEST(RankMemory, RepeatedNormsDropWhatTheyWrote) {
+  const Overrides norms = {"parallel.tensor=1", "training.recompute=selective",
+                           "training.recompute_modules=[layernorm]"};
+  EXPECT_DOUBLE_EQ(LayerBytes(norms, 1, false), 34 + kScores - 4);
+}
+
 int64_t Activations(const Workload& w, int class_index) {
   for (const MemoryPart& part : w.memory[static_cast<size_t>(class_index)]) {
     if (part.name == "activations") return part.bytes.count();
@@ -176,6 +183,19 @@ TEST(RankMemory, BackwardOfAGatedActivation) {
   // At that moment, what the head saved is free too: logits and the rows around the final norm.
   const int64_t free = kFfn + 2 * kWide + kRows * 8 * 2;
   EXPECT_EQ(Part(w, "working tensors"), 3 * kFfn + kWide - free);
+}
+
+// The result of the experts' activation, which the second product reads, comes back expert by
+// expert: 64 rows to 2 of 4 experts, 160 wide.
+TEST(RankMemory, RepeatedActivationsOfExpertsDropWhatTheyWrote) {
+  const auto layer = [](const std::string& modules) {
+    const Workload w = ShardedWorkload(
+        {"training.framework=megatron", "model.experts=4", "model.experts_per_token=2",
+         "training.recompute=selective", "training.recompute_modules=" + modules},
+        1, 1);
+    return WalkActivations(w, w.programs[0], {}).of_layer.count();
+  };
+  EXPECT_EQ(layer("[core_attn]") - layer("[core_attn, moe_act]"), 2 * kFfn);
 }
 
 // Attention saves queries, keys and values once, in however many steps it runs.

@@ -122,11 +122,16 @@ class ComputedTraining {
     r_.Set("memory.cublas_workspace", fmt::format("{} B", bytes));
   }
 
-  // Modules of Transformer Engine, or Megatron-Core's own (`local`), whose attention is unfused.
-  void SetKernels() {
+  // Megatron-Core's own modules, in place of Transformer Engine's.
+  bool has_own_modules() const {
     const bool own = r_.Text("--transformer-impl") == "local" || r_.Text("--spec") == "local" ||
                      r_.Text("--attention-backend") == "local";
-    if (own && !r_.Has("--use-flash-attn")) {
+    return own && !r_.Has("--use-flash-attn");
+  }
+
+  // Modules of Transformer Engine, or Megatron-Core's own (`local`), whose attention is unfused.
+  void SetKernels() {
+    if (has_own_modules()) {
       r_.Set("training.kernels", "unfused");
       return r_.Set("training.host_launch", "megatron-core");
     }
@@ -281,6 +286,14 @@ class ComputedTraining {
     if (r_.Has("--moe-layer-recompute")) {
       modules.emplace_back("moe");
       r_.Set("training.recompute", "selective", "--moe-layer-recompute");
+    }
+    // Transformer Engine fuses the norms of these models with products, so that Megatron-Core finds
+    // no norm that it could repeat.
+    if (!has_own_modules() && !r_.Has("--multi-latent-attention") && !r_.Has("--num-experts") &&
+        std::erase(modules, "layernorm") > 0) {
+      notes_.remarks.push_back(std::string(argument) +
+                               " layernorm has no effect: Transformer Engine fuses the norms");
+      if (modules.empty()) return r_.Set("training.recompute", "none", argument);
     }
     const ScriptWord& place = r_.Place(argument);
     r_.tree.SetList("training.recompute_modules", modules, place.location, place.source_line);

@@ -243,9 +243,15 @@ TEST(MegatronJob, RecomputeArguments) {
             0)
       << "no layer";
   const TrainingRules some =
-      Gpt("--bf16 --recompute-granularity selective --recompute-modules mlp layernorm").training;
+      Gpt("--bf16 --transformer-impl local --recompute-granularity selective "
+          "--recompute-modules mlp layernorm")
+          .training;
   EXPECT_TRUE(some.recompute.modules.mlp && some.recompute.modules.norms);
   EXPECT_FALSE(some.recompute.modules.core_attention);
+  // Transformer Engine fuses the norms of dense layers.
+  const std::string norms = "--bf16 --recompute-granularity selective --recompute-modules ";
+  EXPECT_FALSE(Gpt(norms + "mlp layernorm").training.recompute.modules.norms);
+  EXPECT_EQ(Gpt(norms + "layernorm").training.recompute.granularity, Recompute::kNone);
   EXPECT_EQ(GptError("--bf16 --recompute-granularity full"),
             "full needs --recompute-method uniform or block");
 }
