@@ -213,6 +213,9 @@ TEST(ModuleOffload, Rules) {
   };
   EXPECT_EQ(error("attn_proj"),
             "offload_modules: 'attn_proj' needs 'core_attn', whose output it reads");
+  EXPECT_EQ(error("attn_norm"),
+            "offload_modules: 'attn_norm' has no effect without model.kv_lora_rank: Transformer "
+            "Engine fuses the norm with the projections, and 'qkv_linear' offloads what both save");
   EXPECT_EQ(error("moe_act"),
             "offload_modules: 'mlp_norm', 'expert_fc1' and 'moe_act' need model.experts");
   EXPECT_EQ(error("fused_group_mlp"),

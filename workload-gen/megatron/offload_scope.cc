@@ -44,6 +44,11 @@ constexpr OffloadRule kRules[] = {
      [](const TrainingJob& job) {
        return ModulesOf(job).core_attention && job.training.precision.fp8_attention;
      }},
+    {"'attn_norm' has no effect without model.kv_lora_rank: Transformer Engine fuses the norm with "
+     "the projections, and 'qkv_linear' offloads what both save",
+     [](const TrainingJob& job) {
+       return ModulesOf(job).attention_norm && !job.model.attention.is_latent();
+     }},
     {"'mlp_norm', 'expert_fc1' and 'moe_act' need model.experts",
      [](const TrainingJob& job) {
        return (HasExpertModules(job) || ModulesOf(job).mlp_norm) && job.model.moe.experts == 0;

@@ -306,6 +306,13 @@ class ComputedTraining {
     }
     std::vector<std::string> modules;
     for (const ScriptWord& value : r_.Values("--offload-modules")) modules.push_back(value.text);
+    // Megatron-Core offloads a norm that is a module of its own.
+    if (!r_.Has("--multi-latent-attention") && std::erase(modules, "attn_norm") > 0) {
+      notes_.remarks.emplace_back(
+          "--offload-modules attn_norm has no effect: Transformer Engine fuses the norm with the "
+          "projections");
+      if (modules.empty()) return;
+    }
     const ScriptWord& place = r_.Place("--offload-modules");
     r_.tree.SetList("training.offload_modules", modules, place.location, place.source_line);
     const char* minimum = "--min-offloaded-tensor-size";

@@ -483,6 +483,9 @@ TEST(MegatronJob, OffloadedModules) {
   EXPECT_EQ(some.min_elements, 1 << 20);
   EXPECT_EQ(rules("--offload-modules qkv_linear --min-offloaded-tensor-size 9").min_elements, 9);
   EXPECT_FALSE(Gpt("--bf16 --offload-modules core_attn").training.module_offload.any());
+  // The norm before standard attention is part of a product.
+  EXPECT_FALSE(rules("--offload-modules attn_norm").any());
+  EXPECT_TRUE(rules("--offload-modules attn_norm qkv_linear").modules.qkv);
 }
 
 TEST(MegatronJob, Muon) {
