@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <map>
 #include <string>
 
+#include "core/model/fabric/connection_shape.h"
 #include "core/model/fabric/fabric_map.h"
 #include "core/model/fabric/fabric_paths.h"
 #include "exec-engine/testing/replay_testing.h"
@@ -245,6 +247,35 @@ TEST(AnalyticalNetworkTest, QueuePairsOfAConnectionTakeTurns) {
   const double alone = last("1", Routing::kSpray);
   EXPECT_GT(last("1", Routing::kEcmp), 1.9 * alone);
   EXPECT_LT(last("8", Routing::kEcmp), 1.6 * alone);
+}
+
+// Two messages whose first queue pairs meet. Divided among eight queue pairs, they fill no cable
+// before the NICs are done; over one spine they share its cable, divided or not.
+TEST(AnalyticalNetworkTest, MessagesMayBeDividedAmongQueuePairs) {
+  constexpr int64_t kBytes = 8 * 40960;
+  constexpr int kPackets = 8 * 10;
+  const auto waits = [](int spines, const char* split, uint32_t flow) {
+    Topology t = TwoLeaves(spines);
+    t.nccl_settings = {{"NCCL_IB_QPS_PER_CONNECTION", "8"}, {"NCCL_IB_SPLIT_DATA_ON_QPS", split}};
+    Topology spread = t;
+    spread.fabric.routing = Routing::kSpray;
+    return LaterOfTwo(t, kBytes, flow) - LaterOfTwo(spread, kBytes, flow);
+  };
+  const FabricMap map(TwoLeaves(4));
+  const auto fullest = [&map](uint32_t flow) {
+    std::map<uint32_t, int> parts;  // by cable
+    for (uint32_t pair = 0; pair < 8; ++pair) {
+      for (const uint32_t from : {0, 1}) ++parts[CableOf(map, from, FlowOfQueuePair(flow, pair))];
+    }
+    int most = 0;
+    for (const auto& [cable, count] : parts) most = std::max(most, count);
+    return most;
+  };
+  uint32_t flow = 0;
+  while (CableOf(map, 0, flow) != CableOf(map, 1, flow) || fullest(flow) > 8) ++flow;
+  EXPECT_EQ(waits(4, "0", flow), Time::Ps(kPackets * kPacket));
+  EXPECT_EQ(waits(4, "1", flow), Time());
+  EXPECT_EQ(waits(1, "1", flow), Time::Ps(kPackets * kPacket));
 }
 
 // Separate rails: a NIC reaches only NICs of its own rail.
