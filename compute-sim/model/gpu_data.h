@@ -20,7 +20,7 @@ struct GpuData {
   bool calibrated = false;            // has a `kernels:` section
   KernelParameters parameters;        // if calibrated
   std::vector<ProfilePtr> profiles;   // rows measured on it
-  ChunkProductShares chunk_products;  // of configs/kernels.yaml
+  AssumedShares chunk_products, sparse_products;  // of configs/kernels.yaml
   std::string attention_library;      // as KernelParameters::AttentionFor takes it
 
   GpuShape shape() const { return {spec.sms, spec.l2}; }

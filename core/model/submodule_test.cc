@@ -16,7 +16,8 @@ TEST(SubmoduleTest, TheOrderOfKindsIsFixed) {
                                 "optimizer",  "gradient-scale", "gradient-norm", "cast",
                                 "add",        "router",         "top-k",         "permute",
                                 "unpermute",  "grouped-linear", "quantise",      "given",
-                                "counted",    "zero-count",     "state-space",   "delta-rule"}));
+                                "counted",    "zero-count",     "state-space",   "delta-rule",
+                                "sparse-index", "sparse-target", "sparse-attention"}));
   for (size_t kind = 0; kind < kSubmoduleKindCount; ++kind) {
     EXPECT_EQ(MakeSubmoduleWork(kind).index(), kind);
   }
@@ -55,6 +56,16 @@ TEST(SubmoduleTest, UnspecifiedExtentsOfKeysEqualThoseOfQueries) {
   attention.value_dim = 2;
   EXPECT_EQ(attention.keys(), 16);
   EXPECT_EQ(attention.value_width(), 2);
+}
+
+// With 4 keys and the best 2 of them, the queries see 1, 2, 3 and 4 keys and pick 1, 2, 2 and 2.
+TEST(SubmoduleTest, QueriesPickNoMoreThanTheySee) {
+  submodule::SparseWork sparse{.rows = 4, .keys = 4, .top_k = 2};
+  EXPECT_EQ(sparse.seen(), 2.5);
+  EXPECT_EQ(sparse.picked(), 1.75);
+  sparse.top_k = 8;
+  EXPECT_EQ(sparse.most_picked(), 4);
+  EXPECT_EQ(sparse.picked(), sparse.seen());
 }
 
 }  // namespace

@@ -22,7 +22,10 @@ class AttentionMaker {
       MakeLatent();
     else
       MakeStandard();
-    MakeCore();
+    if (m_.attention.is_sparse())
+      work_.sparse = MakeSparseCore(&maker_);
+    else
+      MakeCore();
     if (m_.attention.gate) {
       // The sigmoid of the gate times the output.
       work_.gate = maker_.ForwardBackward(
@@ -83,11 +86,12 @@ class AttentionMaker {
   void MakeRotary(int64_t width) {
     const KernelRules& kernels = maker_.job().training.kernels;
     const bool scaled = m_.embedding.positions == Positions::kYarn && !m_.attention.is_latent();
+    const bool separate = scaled || m_.attention.is_sparse();
     work_.rotary = maker_.ForwardBackward(
         "attention.rotary",
         submodule::Rotary{.rows = maker_.rows(),
                           .n = width,
-                          .fused = kernels.fused && kernels.rope_fusion && !scaled});
+                          .fused = kernels.fused && kernels.rope_fusion && !separate});
   }
 
   void MakeLatent() {
@@ -99,13 +103,16 @@ class AttentionMaker {
       latent.q_down = maker_.Linear("attention.q-down", local, shape.q_rank, m_.hidden, false);
       latent.q_norm = maker_.Norm("attention.q-norm", local, shape.q_rank);
     }
-    const bool narrow = shape.q_rank > 0;  // else the norm of the layer is a separate module
+    // Else the norm is a separate module: that of the layer, or one that an indexer reads, too.
+    const bool narrow = shape.q_rank > 0 && !m_.attention.is_sparse();
     latent.q_up = maker_.ColumnLinear("attention.q-up", rows, m_.attention.query_width() / tensor_,
-                                      narrow ? shape.q_rank : m_.hidden, false,
+                                      shape.q_rank > 0 ? shape.q_rank : m_.hidden, false,
                                       narrow ? InputFrom::kNorm : InputFrom::kElsewhere);
     latent.kv_down =
         maker_.Linear("attention.kv-down", local, shape.kv_rank + shape.rope_dim, m_.hidden, false);
     latent.kv_norm = maker_.Norm("attention.kv-norm", local, shape.kv_rank);
+    work_.latent = latent;
+    if (m_.attention.is_sparse()) return MakeRotary((heads + 1) * shape.rope_dim);
     latent.kv_up =
         maker_.ColumnLinear("attention.kv-up", rows, heads * (shape.nope_dim + shape.value_dim),
                             shape.kv_rank, false, InputFrom::kNorm);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "workload-gen/work/sparse_work.h"
 #include "workload-gen/work/submodule_maker.h"
 
 namespace drydock {
@@ -50,7 +51,7 @@ struct LatentWork {
   LinearWork q_up;
   LinearWork kv_down;
   ForwardBackwardWork kv_norm;
-  LinearWork kv_up;
+  LinearWork kv_up;  // unless sparse
 };
 
 struct AttentionWork {
@@ -62,7 +63,8 @@ struct AttentionWork {
   std::optional<LatentWork> latent;
   std::optional<ForwardBackwardWork> q_norm, k_norm;
   std::optional<ForwardBackwardWork> rotary;
-  CoreWork core;
+  CoreWork core;                         // unless sparse
+  std::optional<SparseCoreWork> sparse;
   std::optional<ForwardBackwardWork> gate;
   LinearWork proj;
   std::optional<ForwardBackwardWork> post_norm;
