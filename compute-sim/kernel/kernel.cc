@@ -38,7 +38,7 @@ std::vector<KernelInfo> MakeInfos() {
        RateCurve::kNone},
       {K::kSparseProduct,
        "sparse-product",
-       {"rows", "heads", "keys", "width", "key_bytes", "row_bytes"},
+       {"rows", "heads", "keys", "width", "key_bytes", "row_bytes", "gathered"},
        RateCurve::kNone},
       Row(K::kLayerNorm, "layer-norm", RateCurve::kLayerNorm),
       Row(K::kLayerNormBackward, "layer-norm-backward", RateCurve::kLayerNorm),
@@ -260,7 +260,7 @@ Kernel ChunkProduct(DataType type, const ChunkProductShape& s) {
 Kernel SparseProduct(DataType type, const SparseProductShape& s) {
   Kernel kernel{KernelKind::kSparseProduct,
                 type,
-                {s.rows, s.heads, s.keys, s.width, s.key_bytes, s.row_bytes}};
+                {s.rows, s.heads, s.keys, s.width, s.key_bytes, s.row_bytes, s.gathered ? 1 : 0}};
   const auto rows = static_cast<double>(s.rows), heads = static_cast<double>(s.heads);
   kernel.flops = 2 * rows * heads * static_cast<double>(s.keys) * static_cast<double>(s.width);
   kernel.bytes = rows * static_cast<double>(s.row_bytes);
@@ -305,7 +305,7 @@ Kernel Resized(const Kernel& like, DataType type, const std::array<int64_t, kMax
     case KernelKind::kChunkProduct:
       return ChunkProduct(type, {d[0], d[1], d[2], d[3], d[4], d[5]});
     case KernelKind::kSparseProduct:
-      return SparseProduct(type, {d[0], d[1], d[2], d[3], d[4], d[5]});
+      return SparseProduct(type, {d[0], d[1], d[2], d[3], d[4], d[5], d[6] != 0});
     default:
       break;
   }

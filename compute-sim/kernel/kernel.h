@@ -164,10 +164,12 @@ Kernel ChunkProduct(DataType type, const ChunkProductShape& shape);
 
 // Each of `rows` queries with `heads` heads multiplies them with `keys` keys: `width` multiply-adds
 // for a head and key, over all of the kernel's products. A row loads `key_bytes` for each key from
-// L2, and moves `row_bytes` of its own through memory.
+// L2, one after another or at the positions of picks, and moves `row_bytes` of its own through
+// memory.
 struct SparseProductShape {
   int64_t rows = 0, heads = 0, keys = 0, width = 0;
   int64_t key_bytes = 0, row_bytes = 0;
+  bool gathered = false;
 };
 Kernel SparseProduct(DataType type, const SparseProductShape& shape);
 

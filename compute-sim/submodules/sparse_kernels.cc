@@ -24,7 +24,7 @@ constexpr int kLossOperators = 10, kTileLangLossOperators = 2;
 // Operators over the list of picks before attention: masks, and the valid picks in front.
 constexpr int kPickOperators = 8;
 
-int64_t Whole(double value) { return std::max(int64_t{1}, std::llround(value)); }
+int64_t Whole(double value) { return std::max(int64_t{1}, static_cast<int64_t>(std::llround(value))); }
 
 class SparseKernels {
  public:
@@ -36,13 +36,16 @@ class SparseKernels {
   int64_t picked() const { return s_.tilelang ? s_.most_picked() : Whole(s_.picked()); }
   int64_t seen() const { return Whole(s_.seen()); }
 
-  void Product(int64_t heads, int64_t keys, int64_t width, int64_t key_bytes, int64_t row_bytes) {
+  enum class Keys : uint8_t { kInOrder, kPicked };
+  void Product(Keys from, int64_t heads, int64_t keys, int64_t width, int64_t key_bytes,
+               int64_t row_bytes) {
     list_.Add(SparseProduct(list_.type, {.rows = s_.rows,
                                          .heads = heads,
                                          .keys = keys,
                                          .width = width,
                                          .key_bytes = key_bytes,
-                                         .row_bytes = row_bytes}));
+                                         .row_bytes = row_bytes,
+                                         .gathered = from == Keys::kPicked}));
   }
   // Queries of one tile share the keys that they load.
   int64_t SharedKeyBytes(int64_t heads) const {
@@ -83,7 +86,7 @@ class IndexKernels : public SparseKernels {
   void Forward() {
     const int64_t queries = s_.heads * (s_.head_dim * e_ + kFp32Element);
     if (s_.fused) {
-      Product(s_.heads, seen(), s_.head_dim, SharedKeyBytes(s_.heads),
+      Product(Keys::kInOrder, s_.heads, seen(), s_.head_dim, SharedKeyBytes(s_.heads),
               queries + s_.keys * kFp32Element);
     } else {
       ComposedScores();
@@ -101,9 +104,10 @@ class IndexKernels : public SparseKernels {
     if (!s_.fused) return ComposedBackward();
     const int64_t queries = 2 * s_.heads * (s_.head_dim * e_ + kFp32Element);
     const int64_t keys = picked_only_ ? picked() : seen();
-    const int64_t load = picked_only_ ? s_.head_dim * (e_ + 2 * kFp32Element)
+    const int64_t load = picked_only_ ? s_.head_dim * (e_ + kFp32Element)
                                       : 2 * SharedKeyBytes(s_.heads);
-    Product(s_.heads, keys, 3 * s_.head_dim, load, queries + 3 * keys * kFp32Element);
+    Product(picked_only_ ? Keys::kPicked : Keys::kInOrder, s_.heads, keys, 3 * s_.head_dim, load,
+            queries + 3 * keys * kFp32Element);
     list_.Memory(K::kCast, s_.keys, s_.head_dim);
     list_.Operators(1, s_.rows, s_.heads * s_.head_dim);  // times the gradient of the loss
   }
@@ -147,7 +151,7 @@ class TargetKernels : public SparseKernels {
     if (picked_only_) {
       // TileLang finds the sum of each softmax first; cuDNN has it from attention.
       const int64_t passes = s_.tilelang ? 2 : 1;
-      Product(s_.heads, picked(), passes * s_.head_dim, passes * s_.head_dim * e_,
+      Product(Keys::kPicked, s_.heads, picked(), passes * s_.head_dim, passes * s_.head_dim * e_,
               queries + picked() * kFp32Element);
       return Fp32Operators(s_.tilelang ? kTileLangLossOperators : kLossOperators, s_.rows,
                            s_.most_picked());
@@ -157,7 +161,7 @@ class TargetKernels : public SparseKernels {
     Fp32Gemm(all_heads_, s_.keys, s_.head_dim);
     Fp32Operators(4, all_heads_, s_.keys);
     Sum(all_heads_, s_.keys);
-    Product(s_.heads, seen(), s_.head_dim, SharedKeyBytes(s_.heads),
+    Product(Keys::kInOrder, s_.heads, seen(), s_.head_dim, SharedKeyBytes(s_.heads),
             queries + s_.keys * kFp32Element);
     Fp32Operators(kLossOperators, s_.rows, s_.keys);
   }
@@ -199,7 +203,7 @@ class AttentionKernels : public SparseKernels {
     if (s_.tilelang) Attend();
     list_.Memory(K::kRowReduce, s_.rows, run_ * value_, 2 * list_.e);
     list_.Fp32(K::kFill, s_.keys, s_.head_dim);
-    Product(run_, picked(), 3 * s_.head_dim + 2 * value_, s_.head_dim * (e_ + 2 * kFp32Element),
+    Product(Keys::kPicked, run_, picked(), 3 * s_.head_dim + 2 * value_, s_.head_dim * (e_ + kFp32Element),
             2 * run_ * (s_.head_dim + value_) * e_);
     list_.Memory(K::kCast, s_.keys, s_.head_dim);
     Pad(s_.head_dim);
@@ -215,7 +219,7 @@ class AttentionKernels : public SparseKernels {
     if (run_ != s_.heads) list_.Memory(K::kCopy, s_.rows, run_ * width);
   }
   void Attend() {
-    Product(run_, picked(), s_.head_dim + value_, s_.head_dim * e_,
+    Product(Keys::kPicked, run_, picked(), s_.head_dim + value_, s_.head_dim * e_,
             run_ * (s_.head_dim + value_) * e_);
   }
 

@@ -39,12 +39,12 @@ std::string Words(const std::string& kind, const std::string& more, int keys = 4
 TEST(SparseKernels, AttentionReadsThePickedKeys) {
   const std::string shape = "heads: 128, head_dim: 576, value_dim: 512, fused: true";
   EXPECT_EQ(Products(Words("sparse-attention", "pass: fwd, " + shape)),
-            "4096x128x1536x1088x1152x278528 bf16");
+            "4096x128x1536x1088x1152x278528x1 bf16");
   EXPECT_EQ(Products(Words("sparse-attention", "pass: bwd, " + shape)),
-            "4096x128x1536x2752x5760x557056 bf16");
+            "4096x128x1536x2752x3456x557056x1 bf16");
   // TileLang runs over all places, and computes the output again.
   EXPECT_EQ(Products(Words("sparse-attention", "pass: bwd, tilelang: true, " + shape)),
-            "4096x128x2048x1088x1152x278528 bf16, 4096x128x2048x2752x5760x557056 bf16");
+            "4096x128x2048x1088x1152x278528x1 bf16, 4096x128x2048x2752x3456x557056x1 bf16");
 }
 
 TEST(SparseKernels, KernelsPadHeads) {
@@ -95,6 +95,20 @@ TEST(SparseKernels, UnfusedKernelsMaskTheSquare) {
     EXPECT_NE(kernel.kind, KernelKind::kSparseProduct);
   }
   EXPECT_EQ(fp32, 1);  // the scores; the product with the values has 16 bits
+}
+
+// A product of all extents would be too large for 131,072 keys, but no kernel has it.
+TEST(SparseKernels, Extents) {
+  const std::string long_words =
+      "kind: sparse-attention, pass: fwd, rows: 131072, kv_sequence: 131072, heads: 128, "
+      "head_dim: 576, top_k: 2048, value_dim: 512, fused: true";
+  EXPECT_TRUE(ParseSubmoduleWords(long_words).ok());
+  const auto wide = ParseSubmoduleWords(Words("sparse-attention",
+                                              "heads: 1, head_dim: 64, value_dim: 65"));
+  ASSERT_FALSE(wide.ok());
+  EXPECT_EQ(wide.error().message(),
+            "submodule 'sparse-attention' (sparse-attention) has a value_dim 65 that is more than "
+            "head_dim 64, of which it is a part");
 }
 
 // The loss of all keys also needs the sums of a softmax over all keys, which PyTorch computes in

@@ -43,7 +43,7 @@ void CheckLatentAttention(YamlReader* reader, AttentionLayerShape* attention) {
 // As MLATransformerConfig and AbsorbedMLASelfAttention of Megatron-LM have it.
 void CheckSparseAttention(YamlReader* reader, const ModelShape& model) {
   const AttentionLayerShape& attention = model.attention;
-  if (!attention.is_sparse()) return;
+  if (!attention.is_sparse() || !attention.is_latent()) return;
   const std::pair<const char*, bool> wrong[] = {
       {"causal: true", !attention.causal},
       {"bias: false: its projections of keys and values are absorbed", model.bias}};

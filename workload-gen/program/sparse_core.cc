@@ -31,6 +31,7 @@ void SparseCore::Forward(const SparseCoreWork& work, bool learns) {
   if (target && work.gradients_early) b.Compute(work.index.backward);
   if (!work.gradients_early) b.Compute(work.attention.forward);
   b.Compute(work.value_up.forward);
+  b.Compute(work.value_join.forward);
 }
 
 void SparseCore::Indexer(const SparseCoreWork& work) {
@@ -66,6 +67,7 @@ void SparseCore::WeightGradient(const LinearWork& linear) {
 
 void SparseCore::AttentionBackward(const SparseCoreWork& work) {
   ProgramBuilder& b = *c_.builder;
+  b.Compute(work.value_join.backward);
   b.Compute(work.value_up.activation_gradient);
   WeightGradient(work.value_up);
   b.Compute(work.attention.backward);

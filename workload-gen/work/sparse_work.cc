@@ -50,7 +50,10 @@ class SparseMaker {
   void MakeAbsorbed() {
     work_.absorb = OfHeads("attention.absorb", latent_.kv_rank, latent_.nope_dim);
     work_.value_up = OfHeads("attention.value-up", latent_.value_dim, latent_.kv_rank);
-    work_.join = Copy("attention.join", (heads_ + 1) * key_width());
+    // The product of each head is copied beside those of the other heads; queries and keys are
+    // joined with their rotated parts.
+    work_.join = Copy("attention.join", heads_ * latent_.kv_rank + (heads_ + 1) * key_width());
+    work_.value_join = Copy("attention.value-join", heads_ * latent_.value_dim);
     const bool fp32 = maker_.job().training.precision.gradients == DataType::kFp32;
     work_.accumulate = maker_.Add(
         "attention.kv-up-accumulate",

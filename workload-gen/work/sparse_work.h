@@ -15,7 +15,7 @@ struct SparseCoreWork {
   // Queries are multiplied by the keys' half of the up-projection, and joined with their rotated
   // part; the output is multiplied by the values' half.
   LinearWork absorb, value_up;
-  ForwardBackwardWork join;
+  ForwardBackwardWork join, value_join;
   std::optional<uint32_t> accumulate;  // of the whole up-projection, if its gradient is added later
   // The indexer is whole on each tensor rank. Nothing reaches its inputs backward.
   LinearWork index_q, index_k, index_weights;
