@@ -255,11 +255,11 @@ Prediction PredictSparseProduct(const Kernel& kernel, const GemmParameters& set,
   const double loaded = loads / (memory.l2.bytes_per_second() * share) * kMicro;
   const double traffic = kernel.bytes / memory.hbm.bytes_per_second() * kMicro;
   const double fixed = memory.launch.us();
-  return {fixed + std::max({arithmetic, loaded, traffic}), fixed,
-          arithmetic >= std::max(loaded, traffic) ? KernelBound::kTensorCores
-                                                  : KernelBound::kMemory,
-          fmt::format("assumed: {:.0f} % of the tensor rate, {:.0f} % of L2's bandwidth",
-                      shares.tensor * 100, share * 100)};
+  return {
+      fixed + std::max({arithmetic, loaded, traffic}), fixed,
+      arithmetic >= std::max(loaded, traffic) ? KernelBound::kTensorCores : KernelBound::kMemory,
+      fmt::format("assumed: {:.0f} % of the tensor rate, {:.0f} % of L2's bandwidth",
+                  shares.tensor * 100, share * 100)};
 }
 
 Prediction PredictMemoryKernel(const Kernel& kernel, const GpuShape& gpu,

@@ -399,9 +399,13 @@ TEST(SparseProducts, AreARooflineWithL2) {
   const auto predict = [&](const SparseProductShape& shape) {
     return PredictSparseProduct(SparseProduct(DataType::kBf16, shape), set, memory, shares);
   };
-  SparseProductShape shape{
-      .rows = 4096, .heads = 512, .keys = 2048, .width = 1024, .key_bytes = 1152, .row_bytes = 64,
-      .gathered = true};
+  SparseProductShape shape{.rows = 4096,
+                           .heads = 512,
+                           .keys = 2048,
+                           .width = 1024,
+                           .key_bytes = 1152,
+                           .row_bytes = 64,
+                           .gathered = true};
   const Prediction wide = predict(shape);
   EXPECT_EQ(wide.bound, KernelBound::kTensorCores);
   EXPECT_NEAR(wide.us - wide.fixed_us,

@@ -24,7 +24,9 @@ constexpr int kLossOperators = 10, kTileLangLossOperators = 2;
 // Operators over the list of picks before attention: masks, and the valid picks in front.
 constexpr int kPickOperators = 8;
 
-int64_t Whole(double value) { return std::max(int64_t{1}, static_cast<int64_t>(std::llround(value))); }
+int64_t Whole(double value) {
+  return std::max(int64_t{1}, static_cast<int64_t>(std::llround(value)));
+}
 
 class SparseKernels {
  public:
@@ -104,8 +106,8 @@ class IndexKernels : public SparseKernels {
     if (!s_.fused) return ComposedBackward();
     const int64_t queries = 2 * s_.heads * (s_.head_dim * e_ + kFp32Element);
     const int64_t keys = picked_only_ ? picked() : seen();
-    const int64_t load = picked_only_ ? s_.head_dim * (e_ + kFp32Element)
-                                      : 2 * SharedKeyBytes(s_.heads);
+    const int64_t load =
+        picked_only_ ? s_.head_dim * (e_ + kFp32Element) : 2 * SharedKeyBytes(s_.heads);
     Product(picked_only_ ? Keys::kPicked : Keys::kInOrder, s_.heads, keys, 3 * s_.head_dim, load,
             queries + 3 * keys * kFp32Element);
     list_.Memory(K::kCast, s_.keys, s_.head_dim);
@@ -203,8 +205,8 @@ class AttentionKernels : public SparseKernels {
     if (s_.tilelang) Attend();
     list_.Memory(K::kRowReduce, s_.rows, run_ * value_, 2 * list_.e);
     list_.Fp32(K::kFill, s_.keys, s_.head_dim);
-    Product(Keys::kPicked, run_, picked(), 3 * s_.head_dim + 2 * value_, s_.head_dim * (e_ + kFp32Element),
-            2 * run_ * (s_.head_dim + value_) * e_);
+    Product(Keys::kPicked, run_, picked(), 3 * s_.head_dim + 2 * value_,
+            s_.head_dim * (e_ + kFp32Element), 2 * run_ * (s_.head_dim + value_) * e_);
     list_.Memory(K::kCast, s_.keys, s_.head_dim);
     Pad(s_.head_dim);
   }

@@ -49,8 +49,8 @@ TEST(SparseKernels, AttentionReadsThePickedKeys) {
 
 TEST(SparseKernels, KernelsPadHeads) {
   const auto heads = [](const std::string& more) {
-    const std::string text = Products(
-        Words("sparse-attention", "head_dim: 576, value_dim: 512, fused: true, " + more));
+    const std::string text =
+        Products(Words("sparse-attention", "head_dim: 576, value_dim: 512, fused: true, " + more));
     return text.substr(5, text.find('x', 5) - 5);
   };
   EXPECT_EQ(heads("heads: 16"), "64");
@@ -76,8 +76,8 @@ TEST(SparseKernels, TheIndexerGrowsWithTheSquareAndAttentionDoesNot) {
   const double picks = FlopsOf(Words("sparse-attention", attention, 65536)) /
                        FlopsOf(Words("sparse-attention", attention, 16384));
   EXPECT_NEAR(picks, 4 * 2016.0 / 1920, 0.01);
-  const double scores = FlopsOf(Words("sparse-index", index, 65536)) /
-                        FlopsOf(Words("sparse-index", index, 16384));
+  const double scores =
+      FlopsOf(Words("sparse-index", index, 65536)) / FlopsOf(Words("sparse-index", index, 16384));
   EXPECT_NEAR(scores, 16, 0.01);
 }
 
@@ -103,8 +103,8 @@ TEST(SparseKernels, Extents) {
       "kind: sparse-attention, pass: fwd, rows: 131072, kv_sequence: 131072, heads: 128, "
       "head_dim: 576, top_k: 2048, value_dim: 512, fused: true";
   EXPECT_TRUE(ParseSubmoduleWords(long_words).ok());
-  const auto wide = ParseSubmoduleWords(Words("sparse-attention",
-                                              "heads: 1, head_dim: 64, value_dim: 65"));
+  const auto wide =
+      ParseSubmoduleWords(Words("sparse-attention", "heads: 1, head_dim: 64, value_dim: 65"));
   ASSERT_FALSE(wide.ok());
   EXPECT_EQ(wide.error().message(),
             "submodule 'sparse-attention' (sparse-attention) has a value_dim 65 that is more than "

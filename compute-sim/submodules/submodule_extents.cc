@@ -72,8 +72,9 @@ struct Contradiction {
   std::string operator()(const submodule::SparseAttention& s) const {
     return s.value_dim <= s.head_dim
                ? ""
-               : fmt::format("has a value_dim {} that is more than head_dim {}, of which it is a part",
-                             s.value_dim, s.head_dim);
+               : fmt::format(
+                     "has a value_dim {} that is more than head_dim {}, of which it is a part",
+                     s.value_dim, s.head_dim);
   }
   std::string operator()(const auto&) const { return ""; }
 

@@ -9,15 +9,33 @@ namespace {
 
 // Artefacts hold the index of a kind: the order is part of their format.
 TEST(SubmoduleTest, TheOrderOfKindsIsFixed) {
-  EXPECT_EQ(
-      SubmoduleKindNames(),
-      (std::vector<std::string>{"linear",     "attention",      "norm",          "bias-dropout-add",
-                                "activation", "rotary",         "embedding",     "cross-entropy",
-                                "optimizer",  "gradient-scale", "gradient-norm", "cast",
-                                "add",        "router",         "top-k",         "permute",
-                                "unpermute",  "grouped-linear", "quantise",      "given",
-                                "counted",    "zero-count",     "state-space",   "delta-rule",
-                                "sparse-index", "sparse-target", "sparse-attention"}));
+  EXPECT_EQ(SubmoduleKindNames(), (std::vector<std::string>{"linear",
+                                                            "attention",
+                                                            "norm",
+                                                            "bias-dropout-add",
+                                                            "activation",
+                                                            "rotary",
+                                                            "embedding",
+                                                            "cross-entropy",
+                                                            "optimizer",
+                                                            "gradient-scale",
+                                                            "gradient-norm",
+                                                            "cast",
+                                                            "add",
+                                                            "router",
+                                                            "top-k",
+                                                            "permute",
+                                                            "unpermute",
+                                                            "grouped-linear",
+                                                            "quantise",
+                                                            "given",
+                                                            "counted",
+                                                            "zero-count",
+                                                            "state-space",
+                                                            "delta-rule",
+                                                            "sparse-index",
+                                                            "sparse-target",
+                                                            "sparse-attention"}));
   for (size_t kind = 0; kind < kSubmoduleKindCount; ++kind) {
     EXPECT_EQ(MakeSubmoduleWork(kind).index(), kind);
   }

@@ -41,11 +41,16 @@ std::vector<std::string> FusedExperts(const std::vector<std::string>& more) {
 
 // Sparse attention of the widths that fused kernels take, on two tensor ranks of 64 heads.
 std::vector<std::string> Sparse(const std::vector<std::string>& more) {
-  std::vector<std::string> list = {"parallel.sequence_parallel=true", "model.bias=false",
-                                   "model.heads=128",                 "model.kv_lora_rank=512",
-                                   "model.qk_nope_dim=8",             "model.qk_rope_dim=64",
-                                   "model.value_dim=8",               "model.index_heads=4",
-                                   "model.index_head_dim=64",         "model.index_topk=64"};
+  std::vector<std::string> list = {"parallel.sequence_parallel=true",
+                                   "model.bias=false",
+                                   "model.heads=128",
+                                   "model.kv_lora_rank=512",
+                                   "model.qk_nope_dim=8",
+                                   "model.qk_rope_dim=64",
+                                   "model.value_dim=8",
+                                   "model.index_heads=4",
+                                   "model.index_head_dim=64",
+                                   "model.index_topk=64"};
   list.insert(list.end(), more.begin(), more.end());
   return list;
 }

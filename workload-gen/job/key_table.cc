@@ -148,8 +148,7 @@ std::vector<Key> ModelKeys() {
           "keys of a query in DeepSeek sparse attention (DeepSeek-V3.2): an indexer scores all "
           "earlier keys, and attention reads the `index_topk` best")
           .Needs("kv_lora_rank")
-          .Megatron(
-              {Computed("--experimental-attention-variant"), Computed("--dsa-indexer-topk")}),
+          .Megatron({Computed("--experimental-attention-variant"), Computed("--dsa-indexer-topk")}),
       Key("index_heads", kind::Count(MEMBER(model.attention.sparse.heads), 1, kMaxHeads),
           "heads of the indexer's queries; they share their keys")
           .Needs("index_topk")
@@ -165,8 +164,8 @@ std::vector<Key> ModelKeys() {
           "what trains the indexer: its distance from attention's probabilities of all earlier "
           "keys (`dense`), or of the picked keys (`sparse`). `none`: it has no gradients")
           .Needs("index_topk")
-          .Megatron({Computed("--dsa-indexer-loss-coeff"),
-                     Computed("--dsa-indexer-use-sparse-loss")}),
+          .Megatron(
+              {Computed("--dsa-indexer-loss-coeff"), Computed("--dsa-indexer-use-sparse-loss")}),
       Key("ffn", kind::Count(MEMBER(model.mlp.ffn), 1, kMaxDimension),
           "width of the MLP; required with `swiglu` and `geglu` unless all layers have experts")
           .Default("4 × `hidden`")
@@ -535,8 +534,7 @@ std::vector<Key> TrainingKeys() {
           "one by one")
           .Megatron({Computed("--attention-backend")}),
       Key("sparse_attention_kernels",
-          kind::Choice(MEMBER(training.kernels.sparse_attention),
-                       {"unfused", "tilelang", "cudnn"}),
+          kind::Choice(MEMBER(training.kernels.sparse_attention), {"unfused", "tilelang", "cudnn"}),
           "kernels of attention with `index_topk`. `unfused`: PyTorch's operators over all keys, "
           "in fp32; `tilelang`: Megatron-LM's own; `cudnn`: cuDNN's and FlashMLA's")
           .Needs("model.index_topk")

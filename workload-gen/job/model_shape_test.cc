@@ -51,8 +51,7 @@ TEST(ModelShape, SparseAttention) {
   EXPECT_EQ(m.attention.sparse.query_width(), 16);
   EXPECT_EQ(m.attention.sparse.loss, IndexLoss::kSparse);
   EXPECT_FALSE(TestJob(kLatent).model.attention.is_sparse());
-  EXPECT_EQ(ErrorOf(Also(kLatent, {"model.index_topk=16"})),
-            "'model' lacks the key 'index_heads'");
+  EXPECT_EQ(ErrorOf(Also(kLatent, {"model.index_topk=16"})), "'model' lacks the key 'index_heads'");
   EXPECT_EQ(ErrorOf(Also(sparse, {"model.bias=true"})),
             "'index_topk' needs bias: false: its projections of keys and values are absorbed");
   EXPECT_EQ(ErrorOf(Also(sparse, {"model.causal=false"})), "'index_topk' needs causal: true");

@@ -54,9 +54,10 @@ void CheckSparseAttention(YamlReader* reader, const ModelShape& model) {
     reader->Fail("index_topk", "'index_topk' excludes window: the indexer picks the keys");
   }
   if (attention.sparse.head_dim < attention.latent.rope_dim) {
-    reader->Fail("index_head_dim",
-                 fmt::format("index_head_dim {} is less than qk_rope_dim {}, its part with positions",
-                             attention.sparse.head_dim, attention.latent.rope_dim));
+    reader->Fail(
+        "index_head_dim",
+        fmt::format("index_head_dim {} is less than qk_rope_dim {}, its part with positions",
+                    attention.sparse.head_dim, attention.latent.rope_dim));
   }
 }
 

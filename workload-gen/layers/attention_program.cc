@@ -66,9 +66,8 @@ void AttentionWriter::UpForward(const AttentionWork& work) {
 void AttentionWriter::CoreForward(const AttentionWork& work) {
   if (!work.sparse) return core_.Forward(work.core);
   const RecomputeRules& rules = c_.job.training.recompute;
-  const bool repeated = rules.modules.core_attention ||
-                        (rules.granularity == Recompute::kFull &&
-                         rules.method == RecomputeMethod::kUniform);
+  const bool repeated = rules.modules.core_attention || (rules.granularity == Recompute::kFull &&
+                                                         rules.method == RecomputeMethod::kUniform);
   sparse_.Forward(*work.sparse, !repeated || c_.builder->phase() == Phase::kRecompute);
 }
 

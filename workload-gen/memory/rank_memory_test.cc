@@ -212,8 +212,7 @@ TEST(RankMemory, AnIndexerThatLearnsKeepsItsInputs) {
     return LayerBytes({"parallel.tensor=1", "model.bias=false", "model.positions=rotary",
                        "model.kv_lora_rank=16", "model.q_lora_rank=24", "model.qk_nope_dim=8",
                        "model.qk_rope_dim=4", "model.value_dim=6", "model.index_heads=2",
-                       "model.index_head_dim=8", "model.index_topk=16",
-                       "model.index_loss=" + loss},
+                       "model.index_head_dim=8", "model.index_topk=16", "model.index_loss=" + loss},
                       1, false) *
            kSbh;
   };

@@ -63,7 +63,7 @@ struct AttentionWork {
   std::optional<LatentWork> latent;
   std::optional<ForwardBackwardWork> q_norm, k_norm;
   std::optional<ForwardBackwardWork> rotary;
-  CoreWork core;                         // unless sparse
+  CoreWork core;  // unless sparse
   std::optional<SparseCoreWork> sparse;
   std::optional<ForwardBackwardWork> gate;
   LinearWork proj;

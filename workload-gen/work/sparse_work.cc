@@ -43,8 +43,7 @@ class SparseMaker {
   }
 
   ForwardBackwardWork Copy(const char* name, int64_t width) {
-    return maker_.ForwardBackward(name,
-                                  submodule::Add{.rows = rows_, .n = width, .summands = 1});
+    return maker_.ForwardBackward(name, submodule::Add{.rows = rows_, .n = width, .summands = 1});
   }
 
   void MakeAbsorbed() {
@@ -55,28 +54,26 @@ class SparseMaker {
     work_.join = Copy("attention.join", heads_ * latent_.kv_rank + (heads_ + 1) * key_width());
     work_.value_join = Copy("attention.value-join", heads_ * latent_.value_dim);
     const bool fp32 = maker_.job().training.precision.gradients == DataType::kFp32;
-    work_.accumulate = maker_.Add(
-        "attention.kv-up-accumulate",
-        submodule::Add{.rows = heads_ * (latent_.nope_dim + latent_.value_dim),
-                       .n = latent_.kv_rank,
-                       .accumulate_fp32 = fp32},
-        Pass::kBackwardWeight);
+    work_.accumulate =
+        maker_.Add("attention.kv-up-accumulate",
+                   submodule::Add{.rows = heads_ * (latent_.nope_dim + latent_.value_dim),
+                                  .n = latent_.kv_rank,
+                                  .accumulate_fp32 = fp32},
+                   Pass::kBackwardWeight);
   }
 
   void MakeIndexer() {
     const int64_t width = latent_.q_rank > 0 ? latent_.q_rank : m_.hidden;
     const int64_t all = (sparse_.heads + 1) * sparse_.head_dim;
-    work_.index_q =
-        maker_.Linear("attention.index-q", rows_, sparse_.query_width(), width, false);
+    work_.index_q = maker_.Linear("attention.index-q", rows_, sparse_.query_width(), width, false);
     work_.index_k = maker_.Linear("attention.index-k", rows_, sparse_.head_dim, m_.hidden, false);
     work_.index_weights =
         maker_.Linear("attention.index-weights", rows_, sparse_.heads, m_.hidden, false);
     work_.index_norm = maker_.ForwardBackward(
-        "attention.index-norm",
-        submodule::Norm{.rows = rows_,
-                        .n = sparse_.head_dim,
-                        .fused = maker_.job().training.kernels.fused,
-                        .bias = true});
+        "attention.index-norm", submodule::Norm{.rows = rows_,
+                                                .n = sparse_.head_dim,
+                                                .fused = maker_.job().training.kernels.fused,
+                                                .bias = true});
     work_.index_rotary = maker_.ForwardBackward(
         "attention.index-rotary",
         submodule::Rotary{.rows = rows_, .n = (sparse_.heads + 1) * latent_.rope_dim});
@@ -106,8 +103,7 @@ class SparseMaker {
     work_.index_keys = rows_ * sparse_.head_dim;
     if (sparse_.loss == IndexLoss::kNone) return;
     work_.target = maker_.ForwardBackward(
-        "attention.index-target",
-        submodule::SparseTarget{Shape(heads_, key_width()), picked_only});
+        "attention.index-target", submodule::SparseTarget{Shape(heads_, key_width()), picked_only});
     const bool fused = kernels_ != SparseKernels::kUnfused;
     const int64_t places =
         fused && picked_only ? std::min(sparse_.top_k, m_.attended()) : m_.attended();

@@ -134,7 +134,8 @@ class CostRules {
     const double keys = KeysOf(s, forward() || !s.picked_only);
     const double width = 2 * static_cast<double>(s.heads * s.head_dim);
     const auto rows = static_cast<double>(s.rows), all = static_cast<double>(s.keys);
-    const double once = s.fused ? 4 * rows * all : 6 * 4 * rows * all * static_cast<double>(s.heads);
+    const double once =
+        s.fused ? 4 * rows * all : 6 * 4 * rows * all * static_cast<double>(s.heads);
     const double moved = e_ * (rows * width / 2 + all * static_cast<double>(s.head_dim));
     return {(forward() ? 1 : 3) * rows * keys * width, Whole((forward() ? 1 : 2) * moved + once)};
   }
@@ -142,8 +143,8 @@ class CostRules {
     const double keys = KeysOf(s, !s.picked_only);
     const auto rows = static_cast<double>(s.rows), all = static_cast<double>(s.keys);
     const auto width = static_cast<double>(s.heads * s.head_dim);
-    const double scores = s.fused ? 4 * rows * keys
-                                  : 6 * 4 * rows * all * static_cast<double>(s.heads);
+    const double scores =
+        s.fused ? 4 * rows * keys : 6 * 4 * rows * all * static_cast<double>(s.heads);
     return {2 * rows * keys * width, Whole(e_ * rows * width + scores)};
   }
   // Backward: five products, of which three have the width of keys.
@@ -153,8 +154,7 @@ class CostRules {
     const double flops = scores * 2 * (forward() ? key + value : 3 * key + 2 * value);
     const double queries = static_cast<double>(s.rows * s.heads) * (key + value);
     const double unfused = s.fused ? 0 : 5 * 4 * scores;
-    return {flops, Whole((forward() ? 1 : 2) * e_ *
-                             (queries + static_cast<double>(s.keys) * key) +
+    return {flops, Whole((forward() ? 1 : 2) * e_ * (queries + static_cast<double>(s.keys) * key) +
                          unfused)};
   }
   // The workload states the costs of these kinds.

@@ -394,13 +394,14 @@ TEST(HfConfig, ReportsGroupsOfExperts) {
 }
 
 TEST(HfConfig, AnUnknownTypeListsTheValidTypes) {
-  EXPECT_EQ(ErrorOf("{\n  \"model_type\": \"lama\"\n}"),
-            "config.json:2:17: error: unsupported model_type 'lama'; did you mean "
-            "'llama'?; valid values are bert, deepseek_v2, deepseek_v3, deepseek_v32, gemma, gemma2, "
-            "gemma3_text, gpt2, gpt_oss, llama, mistral, mixtral, nemotron, nemotron_h, qwen2, "
-            "qwen2_moe, qwen3, qwen3_moe, qwen3_next, vit\n"
-            "    \"model_type\": \"lama\"\n"
-            "                  ^");
+  EXPECT_EQ(
+      ErrorOf("{\n  \"model_type\": \"lama\"\n}"),
+      "config.json:2:17: error: unsupported model_type 'lama'; did you mean "
+      "'llama'?; valid values are bert, deepseek_v2, deepseek_v3, deepseek_v32, gemma, gemma2, "
+      "gemma3_text, gpt2, gpt_oss, llama, mistral, mixtral, nemotron, nemotron_h, qwen2, "
+      "qwen2_moe, qwen3, qwen3_moe, qwen3_next, vit\n"
+      "    \"model_type\": \"lama\"\n"
+      "                  ^");
   EXPECT_EQ(ErrorOf("{}"), "config.json:1:1: error: a config.json needs 'model_type'\n  {}\n  ^");
   EXPECT_EQ(ErrorOf("[1]"), "config.json:1:1: error: a config.json must be one object\n  [1]\n  ^");
 }

@@ -142,8 +142,8 @@ class ComputedPattern {
     const bool delta = name == "gated_delta_net" || name == "gdn";
     if (name == "dsa") SetSparseAttention(variant);
     if (r_.Has(variant) && !delta && name != "dsa") {
-      return r_.Fail(
-          variant, fmt::format("'{}' is not generated; dsa, gdn and gated_delta_net are", name));
+      return r_.Fail(variant,
+                     fmt::format("'{}' is not generated; dsa, gdn and gated_delta_net are", name));
     }
     if (!delta) return DropDeltaNet();
     const char* every = "--linear-attention-freq";
@@ -172,7 +172,10 @@ class ComputedPattern {
     const char* coefficient = "--dsa-indexer-loss-coeff";
     const char* picked = "--dsa-indexer-use-sparse-loss";
     const bool learns = r_.Has(coefficient) && !IsZero(r_.Text(coefficient));
-    r_.Set("model.index_loss", !learns ? "none" : r_.Has(picked) ? "sparse" : "dense",
+    r_.Set("model.index_loss",
+           !learns          ? "none"
+           : r_.Has(picked) ? "sparse"
+                            : "dense",
            r_.Has(coefficient) ? coefficient : variant);
     r_.Choose("--dsa-kernel-backend", "training.sparse_attention_kernels",
               {{"none", "unfused"}, {"tilelang", "tilelang"}, {"cudnn", "cudnn"}});

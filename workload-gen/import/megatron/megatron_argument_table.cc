@@ -55,7 +55,8 @@ constexpr Names kPlain[] = {
      "--cuda-graph-scope --spec --offload-modules"},
     {'1', Effect::kIgnored,
      "--rotary-base --rotary-percent --rotary-seq-len-interpolation-factor --rope-scaling-factor "
-     "--rope-type --norm-epsilon --dsa-indexer-k-norm-epsilon --mtp-loss-scaling-factor --rotary-scaling-factor --mscale "
+     "--rope-type --norm-epsilon --dsa-indexer-k-norm-epsilon --mtp-loss-scaling-factor "
+     "--rotary-scaling-factor --mscale "
      "--mscale-all-dim --glu-linear-offset "
      "--onnx-safe --straggler-ctrlr-port --straggler-minmax-count --one-logger-project "
      "--one-logger-run-name --app-tag-run-name --app-tag-run-version --config-logger-dir "
@@ -94,7 +95,8 @@ constexpr Names kPlain[] = {
      "--async-strategy --fim-rate --fim-spm-rate --img-h --img-w --patch-dim "
      "--cuda-graph-warmup-steps --optimizer-offload-fraction"},
     {'0', Effect::kIgnored,
-     "--dsa-indexer-rope-interleaved --rotary-interleaved --use-rope-scaling --apply-layernorm-1p --openai-gelu "
+     "--dsa-indexer-rope-interleaved --rotary-interleaved --use-rope-scaling --apply-layernorm-1p "
+     "--openai-gelu "
      "--bert-no-binary-head --log-straggler --disable-straggler-on-startup "
      "--run-workload-inspector-server --no-one-logger --one-logger-async --enable-ft-package "
      "--calc-ft-timeouts --log-throughput --log-progress "
