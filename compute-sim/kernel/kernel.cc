@@ -36,6 +36,10 @@ std::vector<KernelInfo> MakeInfos() {
        "chunk-product",
        {"batch", "m", "n", "k", "sharing", "result_bytes"},
        RateCurve::kNone},
+      {K::kSparseProduct,
+       "sparse-product",
+       {"rows", "heads", "keys", "width", "key_bytes", "row_bytes", "gathered"},
+       RateCurve::kNone},
       Row(K::kLayerNorm, "layer-norm", RateCurve::kLayerNorm),
       Row(K::kLayerNormBackward, "layer-norm-backward", RateCurve::kLayerNorm),
       Row(K::kNormParameters, "norm-parameters"),
@@ -130,7 +134,8 @@ bool IsGrouped(KernelKind kind) {
 }
 
 bool IsGemm(KernelKind kind) {
-  return !IsMemoryKernel(kind) && !IsAttention(kind) && kind != KernelKind::kChunkProduct;
+  return !IsMemoryKernel(kind) && !IsAttention(kind) && kind != KernelKind::kChunkProduct &&
+         kind != KernelKind::kSparseProduct;
 }
 
 int64_t ShortestExtent(const Kernel& gemm) {
@@ -252,6 +257,16 @@ Kernel ChunkProduct(DataType type, const ChunkProductShape& s) {
   return kernel;
 }
 
+Kernel SparseProduct(DataType type, const SparseProductShape& s) {
+  Kernel kernel{KernelKind::kSparseProduct,
+                type,
+                {s.rows, s.heads, s.keys, s.width, s.key_bytes, s.row_bytes, s.gathered ? 1 : 0}};
+  const auto rows = static_cast<double>(s.rows), heads = static_cast<double>(s.heads);
+  kernel.flops = 2 * rows * heads * static_cast<double>(s.keys) * static_cast<double>(s.width);
+  kernel.bytes = rows * static_cast<double>(s.row_bytes);
+  return kernel;
+}
+
 Kernel MemoryKernel(KernelKind kind, DataType type, int64_t rows, int64_t columns,
                     double bytes_per_element) {
   CHECK(IsMemoryKernel(kind));
@@ -289,6 +304,8 @@ Kernel Resized(const Kernel& like, DataType type, const std::array<int64_t, kMax
       return ResizedGroups(like, type, d);
     case KernelKind::kChunkProduct:
       return ChunkProduct(type, {d[0], d[1], d[2], d[3], d[4], d[5]});
+    case KernelKind::kSparseProduct:
+      return SparseProduct(type, {d[0], d[1], d[2], d[3], d[4], d[5], d[6] != 0});
     default:
       break;
   }

@@ -23,6 +23,7 @@ enum class KernelKind : uint8_t {
   kAttentionForward,   // fused: scores never leave the SM
   kAttentionBackward,  // fused: all of its kernels together
   kChunkProduct,       // products of the chunks of a scan over the sequence, written in Triton
+  kSparseProduct,      // products of each query's heads with the keys that it picks or sees
   // The kernels from here on are memory-bound and have the extents rows x columns.
   kLayerNorm,
   kLayerNormBackward,
@@ -111,7 +112,7 @@ bool IsGemm(KernelKind kind);
 // The shortest of m, n and k.
 int64_t ShortestExtent(const Kernel& gemm);
 // True for the kernels that take most of the time in training: GEMMs with all extents from 1024,
-// attention and chunk products from 1 GFLOP, other kernels from 1 MB.
+// attention, chunk and sparse products from 1 GFLOP, other kernels from 1 MB.
 bool IsLarge(const Kernel& kernel);
 
 // Bytes per element of rows x columns that a memory-bound kernel of this kind usually moves
@@ -160,6 +161,17 @@ struct ChunkProductShape {
   int64_t result_bytes = 2;
 };
 Kernel ChunkProduct(DataType type, const ChunkProductShape& shape);
+
+// Each of `rows` queries with `heads` heads multiplies them with `keys` keys: `width` multiply-adds
+// for a head and key, over all of the kernel's products. A row loads `key_bytes` for each key from
+// L2, one after another or at the positions of picks, and moves `row_bytes` of its own through
+// memory.
+struct SparseProductShape {
+  int64_t rows = 0, heads = 0, keys = 0, width = 0;
+  int64_t key_bytes = 0, row_bytes = 0;
+  bool gathered = false;
+};
+Kernel SparseProduct(DataType type, const SparseProductShape& shape);
 
 // With the usual bytes per element. REQUIRES: the kind has them (UsualBytesPerElement).
 Kernel UsualMemoryKernel(KernelKind kind, DataType type, int64_t rows, int64_t columns);

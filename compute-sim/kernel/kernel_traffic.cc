@@ -69,6 +69,7 @@ std::optional<double> UsualBytesPerElement(KernelKind kind, DataType type) {
     case K::kAttentionForward:
     case K::kAttentionBackward:
     case K::kChunkProduct:
+    case K::kSparseProduct:
       return std::nullopt;
   }
   CHECK(false);

@@ -234,7 +234,7 @@ Prediction PredictAttention(const Kernel& kernel, const GpuShape& gpu, const Ban
 }
 
 Prediction PredictChunkProduct(const Kernel& kernel, const GemmParameters& set,
-                               const MemoryParameters& memory, const ChunkProductShares& shares) {
+                               const MemoryParameters& memory, const AssumedShares& shares) {
   const double arithmetic = kernel.flops / (set.tensor_rate.flops_per_second() * shares.tensor) *
                             kMicro * (1 + set.long_rows);
   const double traffic = kernel.bytes / (memory.hbm.bytes_per_second() * shares.memory) * kMicro;
@@ -243,6 +243,23 @@ Prediction PredictChunkProduct(const Kernel& kernel, const GemmParameters& set,
           arithmetic >= traffic ? KernelBound::kTensorCores : KernelBound::kMemory,
           fmt::format("assumed: {:.0f} % of the tensor rate, {:.0f} % of the bandwidth",
                       shares.tensor * 100, shares.memory * 100)};
+}
+
+Prediction PredictSparseProduct(const Kernel& kernel, const GemmParameters& set,
+                                const MemoryParameters& memory, const AssumedShares& shares) {
+  const auto& d = kernel.dims;
+  const double loads = static_cast<double>(d[0]) * static_cast<double>(d[2] * d[4]);
+  const double arithmetic = kernel.flops / (set.tensor_rate.flops_per_second() * shares.tensor) *
+                            kMicro * (1 + set.long_rows);
+  const double share = d[6] != 0 ? shares.memory : 1;
+  const double loaded = loads / (memory.l2.bytes_per_second() * share) * kMicro;
+  const double traffic = kernel.bytes / memory.hbm.bytes_per_second() * kMicro;
+  const double fixed = memory.launch.us();
+  return {
+      fixed + std::max({arithmetic, loaded, traffic}), fixed,
+      arithmetic >= std::max(loaded, traffic) ? KernelBound::kTensorCores : KernelBound::kMemory,
+      fmt::format("assumed: {:.0f} % of the tensor rate, {:.0f} % of L2's bandwidth",
+                  shares.tensor * 100, share * 100)};
 }
 
 Prediction PredictMemoryKernel(const Kernel& kernel, const GpuShape& gpu,

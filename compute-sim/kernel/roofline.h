@@ -35,16 +35,20 @@ Prediction PredictGemm(const Kernel& kernel, const GpuShape& gpu,
                        KernelParameters::Clocks clocks);
 Prediction PredictAttention(const Kernel& kernel, const GpuShape& gpu, const Bandwidth& hbm,
                             const AttentionParameters& library, KernelParameters::Clocks clocks);
-// The shares of a GPU's rates that Triton's kernels of a chunked scan reach, and the error of times
-// that follow from these shares. All 0: not stated.
-struct ChunkProductShares {
+// The shares of a GPU's rates that kernels without measurements reach, and the error of times that
+// follow from these shares: Triton's kernels of a chunked scan; products with picked keys. All 0:
+// not stated.
+struct AssumedShares {
   double tensor = 0;  // of the rate of GEMMs in their main loop
   double memory = 0;  // of the bandwidth of memory-bound kernels
   double error = 0;   // of the time, as a share
 };
 // The longer of arithmetic and traffic. REQUIRES: the shares are stated.
 Prediction PredictChunkProduct(const Kernel& kernel, const GemmParameters& set,
-                               const MemoryParameters& memory, const ChunkProductShares& shares);
+                               const MemoryParameters& memory, const AssumedShares& shares);
+// The longest of arithmetic, loads from L2 and traffic. REQUIRES: the shares are stated.
+Prediction PredictSparseProduct(const Kernel& kernel, const GemmParameters& set,
+                                const MemoryParameters& memory, const AssumedShares& shares);
 Prediction PredictMemoryKernel(const Kernel& kernel, const GpuShape& gpu,
                                const MemoryParameters& memory);
 

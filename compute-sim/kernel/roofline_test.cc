@@ -373,7 +373,7 @@ TEST(KernelParameters, SharesAreLinearInTheLogarithmOfTheRowLength) {
 TEST(ChunkProducts, AreARoofline) {
   const GpuData data = ShippedGpuData("h100-sxm-80g", kBurst);
   const GemmParameters& set = *data.parameters.GemmFor(DataType::kBf16);
-  const ChunkProductShares shares = {.tensor = 0.25, .memory = 0.5, .error = 0.4};
+  const AssumedShares shares = {.tensor = 0.25, .memory = 0.5, .error = 0.4};
   const auto predict = [&](const ChunkProductShape& shape) {
     return PredictChunkProduct(ChunkProduct(DataType::kBf16, shape), set, data.parameters.memory,
                                shares);
@@ -388,6 +388,38 @@ TEST(ChunkProducts, AreARoofline) {
               4096e6 * (2 * 2 * 64 * 16 + 4 * 64 * 64) /
                   (data.parameters.memory.hbm.bytes_per_second() * 0.5),
               0.01);
+}
+
+// The longest of arithmetic, loads of keys from L2, and traffic: few heads do not hide the keys.
+TEST(SparseProducts, AreARooflineWithL2) {
+  const GpuData data = ShippedGpuData("h100-sxm-80g", kBurst);
+  const GemmParameters& set = *data.parameters.GemmFor(DataType::kBf16);
+  const MemoryParameters& memory = data.parameters.memory;
+  const AssumedShares shares = {.tensor = 0.5, .memory = 0.25, .error = 0.4};
+  const auto predict = [&](const SparseProductShape& shape) {
+    return PredictSparseProduct(SparseProduct(DataType::kBf16, shape), set, memory, shares);
+  };
+  SparseProductShape shape{.rows = 4096,
+                           .heads = 512,
+                           .keys = 2048,
+                           .width = 1024,
+                           .key_bytes = 1152,
+                           .row_bytes = 64,
+                           .gathered = true};
+  const Prediction wide = predict(shape);
+  EXPECT_EQ(wide.bound, KernelBound::kTensorCores);
+  EXPECT_NEAR(wide.us - wide.fixed_us,
+              2e6 * 4096 * 512 * 2048 * 1024 / (set.tensor_rate.flops_per_second() * 0.5), 0.1);
+  shape.heads = 16;
+  const Prediction loads = predict(shape);
+  EXPECT_EQ(loads.bound, KernelBound::kMemory);
+  EXPECT_NEAR(loads.us - loads.fixed_us,
+              1e6 * 4096 * 2048 * 1152 / (memory.l2.bytes_per_second() * 0.25), 0.1);
+  shape.gathered = false;
+  EXPECT_NEAR((loads.us - loads.fixed_us) / (predict(shape).us - loads.fixed_us), 4, 1e-6);
+  shape.row_bytes = 1 << 26;
+  EXPECT_NEAR(predict(shape).us - loads.fixed_us,
+              1e6 * 4096 * (1 << 26) / memory.hbm.bytes_per_second(), 1);
 }
 
 // A sequence shorter than a block of queries computes only its own scores. Full blocks are not

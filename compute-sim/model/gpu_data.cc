@@ -25,6 +25,10 @@ std::optional<Prediction> PredictAt(Clocks clocks, const GpuData& gpu, const Ker
     if (gpu.chunk_products.tensor == 0) return std::nullopt;
     return PredictChunkProduct(kernel, *set, parameters.memory, gpu.chunk_products);
   }
+  if (kernel.kind == KernelKind::kSparseProduct) {
+    if (gpu.sparse_products.tensor == 0) return std::nullopt;
+    return PredictSparseProduct(kernel, *set, parameters.memory, gpu.sparse_products);
+  }
   return PredictGemm(kernel, gpu.shape(), parameters, *set, clocks);
 }
 

@@ -17,11 +17,12 @@ namespace drydock {
 // Owns its data; immutable once made.
 struct GpuData {
   GpuSpec spec;
-  bool calibrated = false;            // has a `kernels:` section
-  KernelParameters parameters;        // if calibrated
-  std::vector<ProfilePtr> profiles;   // rows measured on it
-  ChunkProductShares chunk_products;  // of configs/kernels.yaml
-  std::string attention_library;      // as KernelParameters::AttentionFor takes it
+  bool calibrated = false;           // has a `kernels:` section
+  KernelParameters parameters;       // if calibrated
+  std::vector<ProfilePtr> profiles;  // rows measured on it
+  AssumedShares chunk_products;      // of configs/kernels.yaml
+  AssumedShares sparse_products;     // the same
+  std::string attention_library;     // as KernelParameters::AttentionFor takes it
 
   GpuShape shape() const { return {spec.sms, spec.l2}; }
 };

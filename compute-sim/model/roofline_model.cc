@@ -9,6 +9,7 @@ namespace {
 
 double ExpectedError(const GpuData& gpu, const Kernel& kernel) {
   if (kernel.kind == KernelKind::kChunkProduct) return gpu.chunk_products.error;
+  if (kernel.kind == KernelKind::kSparseProduct) return gpu.sparse_products.error;
   const KernelParameters& parameters = gpu.parameters;
   FitErrors errors = parameters.memory.error;
   if (IsAttention(kernel.kind))

@@ -150,6 +150,7 @@ Result<GpuData> MakeGpuData(const GpuSpec& spec, const SimulateOptions& options)
   gpu.spec = spec;
   gpu.attention_library = options.attention_library;
   gpu.chunk_products = options.kernels.chunk_products;
+  gpu.sparse_products = options.kernels.sparse_products;
   ASSIGN_OR_RETURN(gpu.parameters,
                    ReadKernelParameters(spec.file_text, spec.file_name, &gpu.calibrated));
   if (options.clocks.has_value()) gpu.parameters.clocks = *options.clocks;
@@ -259,13 +260,14 @@ struct Band {
 // The expected error of scaled times, and of kernels whose rates configs/kernels.yaml assumes:
 // "; scaled times +- 7.7 %; 12 at assumed rates +- 50.0 %".
 std::string BandText(const KernelTimes& times) {
-  const std::string& assumed_name = InfoOf(KernelKind::kChunkProduct).name;
+  const std::string& chunk_name = InfoOf(KernelKind::kChunkProduct).name;
+  const std::string& sparse_name = InfoOf(KernelKind::kSparseProduct).name;
   Band scaled, assumed;
   for (const GpuKernelTimes& gpu : times.gpus) {
     for (const SubmoduleTime& submodule : gpu.submodules) {
       for (const KernelTime& kernel : submodule.kernels) {
         if (kernel.source == TimeSource::kProfile || kernel.expected_error == 0) continue;
-        if (kernel.name == assumed_name)
+        if (kernel.name == chunk_name || kernel.name == sparse_name)
           assumed.Add(kernel);
         else if (kernel.source == TimeSource::kScaled)
           scaled.Add(kernel);

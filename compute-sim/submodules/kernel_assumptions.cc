@@ -9,8 +9,9 @@
 namespace drydock {
 namespace {
 
-void ReadChunkProducts(const YamlNode& node, ChunkProductShares* shares, Diagnostics* diagnostics) {
-  YamlReader reader(node, "chunk_products", diagnostics);
+void ReadShares(const YamlNode& node, const char* section, AssumedShares* shares,
+                Diagnostics* diagnostics) {
+  YamlReader reader(node, section, diagnostics);
   const std::pair<const char*, double*> numbers[] = {{"tensor_share", &shares->tensor},
                                                      {"memory_share", &shares->memory},
                                                      {"error", &shares->error}};
@@ -38,8 +39,12 @@ Result<KernelAssumptions> ParseKernelAssumptions(const std::string& text,
                       kMaxExtent);
     std::string source;
     reader.Read("source", &source);
-    if (const YamlNode* products = reader.Take("chunk_products", /*required=*/true)) {
-      ReadChunkProducts(*products, &assumptions.chunk_products, &diagnostics);
+    const std::pair<const char*, AssumedShares*> sections[] = {
+        {"chunk_products", &assumptions.chunk_products},
+        {"sparse_products", &assumptions.sparse_products}};
+    for (const auto& [section, shares] : sections) {
+      const YamlNode* products = reader.Take(section, /*required=*/true);
+      if (products != nullptr) ReadShares(*products, section, shares, &diagnostics);
     }
     reader.Finish();
   }

@@ -15,7 +15,7 @@ struct KernelAssumptions {
   // The number of rows of partial sums to which a fused norm reduces the gradients of its
   // parameters.
   int64_t fused_norm_partial_sums = 0;
-  ChunkProductShares chunk_products;
+  AssumedShares chunk_products, sparse_products;
 };
 
 // Reports all mistakes together, each with its location.

@@ -13,12 +13,15 @@ TEST(KernelAssumptions, ShippedFileIsRead) {
   EXPECT_EQ(assumptions.fused_norm_partial_sums, 256);
   EXPECT_GT(assumptions.chunk_products.tensor, 0);
   EXPECT_GT(assumptions.chunk_products.error, 0.1) << "nothing is measured";
+  EXPECT_GT(assumptions.sparse_products.memory, 0);
+  EXPECT_GT(assumptions.sparse_products.error, 0.1) << "nothing is measured";
 }
 
 TEST(KernelAssumptions, MistakesAreLocated) {
   EXPECT_EQ(ParseKernelAssumptions(
                 "kernels:\n  fused_norm_partial_sums: 0\n  source: a\n"
-                "  chunk_products: {tensor_share: 2, memory_share: 0.5, error: 0.4, source: a}\n",
+                "  chunk_products: {tensor_share: 2, memory_share: 0.5, error: 0.4, source: a}\n"
+                "  sparse_products: {tensor_share: 1, memory_share: 0, error: 0.4, source: a}\n",
                 "k.yaml")
                 .error()
                 .ToString(),
@@ -28,7 +31,10 @@ TEST(KernelAssumptions, MistakesAreLocated) {
             "                             ^\n"
             "k.yaml:4:34: error: expected a share above 0, at most 1\n"
             "    chunk_products: {tensor_share: 2, memory_share: 0.5, error: 0.4, source: a}\n"
-            "                                   ^");
+            "                                   ^\n"
+            "k.yaml:5:52: error: expected a share above 0, at most 1\n"
+            "    sparse_products: {tensor_share: 1, memory_share: 0, error: 0.4, source: a}\n"
+            "                                                     ^");
 }
 
 }  // namespace

@@ -121,6 +121,10 @@ void ListKernels(const submodule::GroupedLinear& s, KernelList* list);
 void ListKernels(const submodule::StateSpace& s, KernelList* list);
 // delta_rule_kernels.cc
 void ListKernels(const submodule::DeltaRule& s, KernelList* list);
+// sparse_kernels.cc
+void ListKernels(const submodule::SparseIndex& s, KernelList* list);
+void ListKernels(const submodule::SparseTarget& s, KernelList* list);
+void ListKernels(const submodule::SparseAttention& s, KernelList* list);
 // An imported workload states the time or the costs of these, so they have no kernels.
 inline void ListKernels(const submodule::FixedDuration&, KernelList*) {}
 inline void ListKernels(const submodule::FlopsAndBytes&, KernelList*) {}

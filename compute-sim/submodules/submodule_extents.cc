@@ -20,7 +20,18 @@ double WorkOf(const submodule::Attention& s) {
          extent(s.keys()) * width;
 }
 
+// All keys, though most kernels read the picked ones only.
+double WorkOf(const submodule::SparseWork& s, int64_t width) {
+  return static_cast<double>(s.rows) * static_cast<double>(s.keys) *
+         static_cast<double>(std::max(s.heads, int64_t{128})) * static_cast<double>(width);
+}
+
 double WorkOf(const Submodule& s) {
+  if (const auto* sparse = s.As<submodule::SparseIndex>()) return WorkOf(*sparse, sparse->head_dim);
+  if (const auto* sparse = s.As<submodule::SparseTarget>())
+    return WorkOf(*sparse, sparse->head_dim);
+  if (const auto* sparse = s.As<submodule::SparseAttention>())
+    return WorkOf(*sparse, sparse->head_dim + sparse->value_dim);
   if (const auto* attention = s.As<submodule::Attention>()) return WorkOf(*attention);
   double work = 1;
   ForEachField(s.work, [&](submodule::Field field, std::string_view, const auto& value) {
@@ -57,6 +68,13 @@ struct Contradiction {
     return s.heads % s.kv_heads == 0
                ? ""
                : fmt::format("has {} heads, which {} kv_heads do not divide", s.heads, s.kv_heads);
+  }
+  std::string operator()(const submodule::SparseAttention& s) const {
+    return s.value_dim <= s.head_dim
+               ? ""
+               : fmt::format(
+                     "has a value_dim {} that is more than head_dim {}, of which it is a part",
+                     s.value_dim, s.head_dim);
   }
   std::string operator()(const auto&) const { return ""; }
 

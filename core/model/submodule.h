@@ -400,6 +400,66 @@ struct ZeroCount : FlatBuffer {
   static constexpr std::string_view kName = "zero-count";
 };
 
+// DeepSeek sparse attention (DeepSeek-V3.2): an indexer scores all earlier keys for each query, and
+// attention reads the top_k keys with the best scores. rows queries are spread evenly over a
+// sequence of kv_sequence keys, all under a causal mask. `fused`: special kernels, TileLang's, or
+// else those of cuDNN and FlashMLA; without, PyTorch's operators over the whole square in fp32.
+struct SparseWork {
+  int64_t rows = 0, keys = 0, heads = 0, head_dim = 0, top_k = 0;
+  bool fused = false, tilelang = false;
+
+  int64_t most_picked() const { return top_k < keys ? top_k : keys; }
+  // The mean number of keys that a query sees, and that it picks.
+  double seen() const { return static_cast<double>(keys + 1) / 2; }
+  double picked() const {
+    const auto most = static_cast<double>(most_picked());
+    return most - most * (most - 1) / (2 * static_cast<double>(keys));
+  }
+
+  static void Fields(auto& s, auto&& visit) {
+    visit(Field::kExtent, "rows", s.rows);
+    visit(Field::kExtent, "kv_sequence", s.keys);
+    visit(Field::kExtent, "heads", s.heads);
+    visit(Field::kExtent, "head_dim", s.head_dim);
+    visit(Field::kExtent, "top_k", s.top_k);
+    visit(Field::kFlag, "fused", s.fused);
+    visit(Field::kFlag, "tilelang", s.tilelang);
+  }
+};
+// The indexer's scores and the choice of the best; backward, the gradients of its queries, keys and
+// weights of heads. `picked_only`: the loss compares the picked keys alone.
+struct SparseIndex : SparseWork {
+  static constexpr std::string_view kName = "sparse-index";
+  bool picked_only = false;
+
+  static void Fields(auto& s, auto&& visit) {
+    SparseWork::Fields(s, visit);
+    visit(Field::kFlag, "picked_only", s.picked_only);
+  }
+};
+// What the indexer learns: attention's probabilities, summed over `heads` heads, and the distance
+// of the scores from them. Backward computes them again.
+struct SparseTarget : SparseWork {
+  static constexpr std::string_view kName = "sparse-target";
+  bool picked_only = false;
+
+  static void Fields(auto& s, auto&& visit) {
+    SparseWork::Fields(s, visit);
+    visit(Field::kFlag, "picked_only", s.picked_only);
+  }
+};
+// Attention to the picked keys: all heads share a key of head_dim columns, and its first value_dim
+// columns are the value.
+struct SparseAttention : SparseWork {
+  static constexpr std::string_view kName = "sparse-attention";
+  int64_t value_dim = 0;
+
+  static void Fields(auto& s, auto&& visit) {
+    SparseWork::Fields(s, visit);
+    visit(Field::kExtent, "value_dim", s.value_dim);
+  }
+};
+
 }  // namespace submodule
 
 // Artefacts store the index of the alternative: append new kinds at the end.
@@ -409,7 +469,8 @@ using SubmoduleWork = std::variant<
     submodule::Optimizer, submodule::GradientScale, submodule::GradientNorm, submodule::Cast,
     submodule::Add, submodule::Router, submodule::TopK, submodule::Permute, submodule::Unpermute,
     submodule::GroupedLinear, submodule::Quantize, submodule::FixedDuration,
-    submodule::FlopsAndBytes, submodule::ZeroCount, submodule::StateSpace, submodule::DeltaRule>;
+    submodule::FlopsAndBytes, submodule::ZeroCount, submodule::StateSpace, submodule::DeltaRule,
+    submodule::SparseIndex, submodule::SparseTarget, submodule::SparseAttention>;
 inline constexpr size_t kSubmoduleKindCount = std::variant_size_v<SubmoduleWork>;
 
 // "linear", "attention", ...: in the order of the alternatives.

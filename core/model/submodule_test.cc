@@ -9,14 +9,33 @@ namespace {
 
 // Artefacts hold the index of a kind: the order is part of their format.
 TEST(SubmoduleTest, TheOrderOfKindsIsFixed) {
-  EXPECT_EQ(
-      SubmoduleKindNames(),
-      (std::vector<std::string>{"linear",     "attention",      "norm",          "bias-dropout-add",
-                                "activation", "rotary",         "embedding",     "cross-entropy",
-                                "optimizer",  "gradient-scale", "gradient-norm", "cast",
-                                "add",        "router",         "top-k",         "permute",
-                                "unpermute",  "grouped-linear", "quantise",      "given",
-                                "counted",    "zero-count",     "state-space",   "delta-rule"}));
+  EXPECT_EQ(SubmoduleKindNames(), (std::vector<std::string>{"linear",
+                                                            "attention",
+                                                            "norm",
+                                                            "bias-dropout-add",
+                                                            "activation",
+                                                            "rotary",
+                                                            "embedding",
+                                                            "cross-entropy",
+                                                            "optimizer",
+                                                            "gradient-scale",
+                                                            "gradient-norm",
+                                                            "cast",
+                                                            "add",
+                                                            "router",
+                                                            "top-k",
+                                                            "permute",
+                                                            "unpermute",
+                                                            "grouped-linear",
+                                                            "quantise",
+                                                            "given",
+                                                            "counted",
+                                                            "zero-count",
+                                                            "state-space",
+                                                            "delta-rule",
+                                                            "sparse-index",
+                                                            "sparse-target",
+                                                            "sparse-attention"}));
   for (size_t kind = 0; kind < kSubmoduleKindCount; ++kind) {
     EXPECT_EQ(MakeSubmoduleWork(kind).index(), kind);
   }
@@ -55,6 +74,16 @@ TEST(SubmoduleTest, UnspecifiedExtentsOfKeysEqualThoseOfQueries) {
   attention.value_dim = 2;
   EXPECT_EQ(attention.keys(), 16);
   EXPECT_EQ(attention.value_width(), 2);
+}
+
+// With 4 keys and the best 2 of them, the queries see 1, 2, 3 and 4 keys and pick 1, 2, 2 and 2.
+TEST(SubmoduleTest, QueriesPickNoMoreThanTheySee) {
+  submodule::SparseWork sparse{.rows = 4, .keys = 4, .top_k = 2};
+  EXPECT_EQ(sparse.seen(), 2.5);
+  EXPECT_EQ(sparse.picked(), 1.75);
+  sparse.top_k = 8;
+  EXPECT_EQ(sparse.most_picked(), 4);
+  EXPECT_EQ(sparse.picked(), sparse.seen());
 }
 
 }  // namespace

@@ -26,6 +26,7 @@ class JobRules {
     CheckAdapters();
     CheckRecompute();
     CheckAttention();
+    CheckSparseAttention();
     if (job_.parallel.context_heads > 0 && job_.parallel.context == 1) {
       Fail("parallel.context_heads", "'context_heads' needs parallel.context above 1");
     }
@@ -122,6 +123,78 @@ class JobRules {
     if (kernels.attention == AttentionKernels::kAuto || kernels.fused) return;
     Fail("training.attention_kernels",
          "'attention_kernels' needs kernels: fused; with kernels: unfused, attention is unfused");
+  }
+
+  // What Megatron-LM refuses (transformer_config.py, absorbed_mla.py), or would run without
+  // gradients that it waits for.
+  void CheckSparseAttention() {
+    if (!job_.model.attention.is_sparse()) return;
+    const char* key = "model.index_topk";
+    const ParallelRules& parallel = job_.parallel;
+    if (job_.training.framework != FrameworkKind::kMegatron) {
+      return Fail(key, "'index_topk' needs framework: megatron");
+    }
+    if (parallel.tensor > 1 && !parallel.sequence_parallel) {
+      Fail("parallel.sequence_parallel",
+           "'index_topk' with tensor {} needs sequence_parallel: true", parallel.tensor);
+    }
+    if (parallel.context > 1 && parallel.context_type != ContextType::kAllGather) {
+      Fail("parallel.context_type", "'index_topk' needs context_type: allgather");
+    }
+    const TrainingRules& training = job_.training;
+    if (training.precision.quantized() && training.recompute.modules.mla_up_projection) {
+      Fail("training.recompute_modules",
+           "'mla_up_proj' with index_topk needs precision: bf16, not {}",
+           ToString(training.precision.products()));
+    }
+    if (training.precision.fp8_attention) {
+      Fail("training.fp8_attention", "'fp8_attention' excludes index_topk");
+    }
+    if (training.module_offload.any()) {
+      Fail("training.offload_modules", "'offload_modules' is not generated with index_topk");
+    }
+    if (job_.model.attention.sparse.loss == IndexLoss::kNone && job_.overlap.grad_reduce) {
+      Fail("model.index_loss",
+           "'index_loss: none' needs overlap.grad_reduce: false, which waits for all gradients");
+    }
+    CheckSparseKernels();
+  }
+
+  // Where Megatron-LM's fused kernels take the shape; it would fall back to PyTorch's operators
+  // (dsa_cudnn_kernels.py, ops/tilelang_dsa.py, dsa_kernels.py).
+  void CheckSparseKernels() {
+    const SparseKernels kernels = job_.training.kernels.sparse_attention;
+    if (kernels == SparseKernels::kUnfused) return;
+    const char* key = "training.sparse_attention_kernels";
+    const AttentionLayerShape& attention = job_.model.attention;
+    const int64_t heads = attention.heads / std::max(1, job_.parallel.tensor);
+    const bool tilelang = kernels == SparseKernels::kTileLang;
+    const char* name = tilelang ? "tilelang" : "cudnn";
+    if (!job_.training.fused_attention()) {
+      return Fail(key,
+                  "'{}' needs kernels: fused with attention_kernels other than unfused, which "
+                  "turns it off",
+                  name);
+    }
+    if (attention.latent.kv_rank != 512 || (tilelang && attention.latent.rope_dim != 64)) {
+      Fail(key, "'{}' needs kv_lora_rank 512{}; give unfused", name,
+           tilelang ? " and qk_rope_dim 64" : "");
+    }
+    const bool power = (heads & (heads - 1)) == 0;
+    if (tilelang ? !power : heads > 64 ? heads % 128 != 0 : heads > 0 && 64 % heads != 0) {
+      Fail(key, "'{}' needs heads of a tensor rank that are {}, not {}; give unfused", name,
+           tilelang ? "a power of 2" : "a divisor of 64 or a multiple of 128", heads);
+    }
+    if (tilelang && attention.sparse.top_k % 64 != 0) {
+      Fail(key, "'tilelang' needs an index_topk that 64 divides, not {}; give unfused",
+           attention.sparse.top_k);
+    }
+    if (attention.sparse.loss != IndexLoss::kDense) return;
+    if (tilelang) return Fail(key, "'tilelang' needs index_loss: sparse or none; give unfused");
+    if (job_.parallel.context > 1) {
+      Fail(key, "'cudnn' with context {} needs index_loss: sparse or none; give unfused",
+           job_.parallel.context);
+    }
   }
 
   // The neighbors that share a scale.

@@ -39,6 +39,74 @@ std::vector<std::string> FusedExperts(const std::vector<std::string>& more) {
   return list;
 }
 
+// Sparse attention of the widths that fused kernels take, on two tensor ranks of 64 heads.
+std::vector<std::string> Sparse(const std::vector<std::string>& more) {
+  std::vector<std::string> list = {"parallel.sequence_parallel=true",
+                                   "model.bias=false",
+                                   "model.heads=128",
+                                   "model.kv_lora_rank=512",
+                                   "model.qk_nope_dim=8",
+                                   "model.qk_rope_dim=64",
+                                   "model.value_dim=8",
+                                   "model.index_heads=4",
+                                   "model.index_head_dim=64",
+                                   "model.index_topk=64"};
+  list.insert(list.end(), more.begin(), more.end());
+  return list;
+}
+std::vector<std::string> FusedSparse(const std::string& kernels,
+                                     const std::vector<std::string>& more) {
+  std::vector<std::string> list = Sparse(more);
+  list.push_back("training.sparse_attention_kernels=" + kernels);
+  return list;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Sparse, JobRulesTest,
+    testing::Values(
+        Rule{{"model.index_heads=4", "model.index_head_dim=8", "model.index_topk=64"},
+             "'index_topk' needs kv_lora_rank"},
+        Rule{{"model.index_loss=dense"}, "'index_loss' needs index_topk"},
+        Rule{{"training.sparse_attention_kernels=cudnn"},
+             "'sparse_attention_kernels' needs model.index_topk"},
+        Rule{{"training.framework=fsdp", "training.precision=bf16", "parallel.tensor=1",
+              "parallel.pipeline=1", "model.bias=false", "model.dropout=0", "model.kv_lora_rank=16",
+              "model.qk_nope_dim=8", "model.qk_rope_dim=4", "model.value_dim=6",
+              "model.index_heads=4", "model.index_head_dim=8", "model.index_topk=64"},
+             "'index_topk' needs framework: megatron"},
+        Rule{Sparse({"parallel.sequence_parallel=false"}),
+             "'index_topk' with tensor 2 needs sequence_parallel: true"},
+        Rule{Sparse({"parallel.context=2", "parallel.context_type=p2p"}),
+             "'index_topk' needs context_type: allgather"},
+        Rule{Sparse({"training.precision=fp8", "training.recompute=selective",
+                     "training.recompute_modules=[mla_up_proj]"}),
+             "'mla_up_proj' with index_topk needs precision: bf16, not fp8"},
+        Rule{Sparse({"training.precision=fp8", "training.fp8_attention=true"}),
+             "'fp8_attention' excludes index_topk"},
+        Rule{Sparse({"training.offload_modules=[core_attn]"}),
+             "'offload_modules' is not generated with index_topk"},
+        Rule{Sparse({"overlap.grad_reduce=true", "model.index_loss=none"}),
+             "'index_loss: none' needs overlap.grad_reduce: false, which waits for all gradients"},
+        Rule{FusedSparse("cudnn", {"training.attention_kernels=unfused"}),
+             "'cudnn' needs kernels: fused with attention_kernels other than unfused, which turns "
+             "it off"},
+        Rule{FusedSparse("cudnn", {"model.kv_lora_rank=256"}),
+             "'cudnn' needs kv_lora_rank 512; give unfused"},
+        Rule{FusedSparse("tilelang", {"model.qk_rope_dim=32"}),
+             "'tilelang' needs kv_lora_rank 512 and qk_rope_dim 64; give unfused"},
+        Rule{FusedSparse("cudnn", {"model.heads=96"}),
+             "'cudnn' needs heads of a tensor rank that are a divisor of 64 or a multiple of 128, "
+             "not 48; give unfused"},
+        Rule{FusedSparse("tilelang", {"model.heads=96"}),
+             "'tilelang' needs heads of a tensor rank that are a power of 2, not 48; give unfused"},
+        Rule{FusedSparse("tilelang", {"model.index_topk=80"}),
+             "'tilelang' needs an index_topk that 64 divides, not 80; give unfused"},
+        Rule{FusedSparse("tilelang", {"model.index_loss=dense"}),
+             "'tilelang' needs index_loss: sparse or none; give unfused"},
+        Rule{FusedSparse("cudnn", {"model.index_loss=dense", "parallel.context=2",
+                                   "parallel.context_type=allgather"}),
+             "'cudnn' with context 2 needs index_loss: sparse or none; give unfused"}));
+
 INSTANTIATE_TEST_SUITE_P(
     All, JobRulesTest,
     testing::Values(
@@ -152,6 +220,13 @@ TEST(JobRules, ModulesToRecompute) {
                                         "training.recompute_modules=[layernorm, mlp]"});
   EXPECT_TRUE(two.norms && two.mlp);
   EXPECT_FALSE(two.core_attention);
+}
+
+TEST(JobRules, SparseKernelsThatFit) {
+  for (const char* kernels : {"unfused", "tilelang", "cudnn"}) {
+    const auto job = ParseTrainingJob(kTestJob, "test.yaml", FusedSparse(kernels, {}));
+    EXPECT_TRUE(job.ok()) << job.error().ToString();
+  }
 }
 
 TEST(JobRules, Fp8ComputesInFp8AndCommunicatesInBf16) {

@@ -144,6 +144,28 @@ std::vector<Key> ModelKeys() {
           .Needs("kv_lora_rank")
           .Required()
           .Megatron({Computed("--v-head-dim")}),
+      Key("index_topk", kind::Count(MEMBER(model.attention.sparse.top_k), 1, kMaxDimension),
+          "keys of a query in DeepSeek sparse attention (DeepSeek-V3.2): an indexer scores all "
+          "earlier keys, and attention reads the `index_topk` best")
+          .Needs("kv_lora_rank")
+          .Megatron({Computed("--experimental-attention-variant"), Computed("--dsa-indexer-topk")}),
+      Key("index_heads", kind::Count(MEMBER(model.attention.sparse.heads), 1, kMaxHeads),
+          "heads of the indexer's queries; they share their keys")
+          .Needs("index_topk")
+          .Required()
+          .Megatron({Computed("--dsa-indexer-n-heads")}),
+      Key("index_head_dim", kind::Count(MEMBER(model.attention.sparse.head_dim), 1, kMaxHeads),
+          "width of a head of the indexer; at least `qk_rope_dim`")
+          .Needs("index_topk")
+          .Required()
+          .Megatron({Computed("--dsa-indexer-head-dim")}),
+      Key("index_loss",
+          kind::Choice(MEMBER(model.attention.sparse.loss), {"none", "dense", "sparse"}),
+          "what trains the indexer: its distance from attention's probabilities of all earlier "
+          "keys (`dense`), or of the picked keys (`sparse`). `none`: it has no gradients")
+          .Needs("index_topk")
+          .Megatron(
+              {Computed("--dsa-indexer-loss-coeff"), Computed("--dsa-indexer-use-sparse-loss")}),
       Key("ffn", kind::Count(MEMBER(model.mlp.ffn), 1, kMaxDimension),
           "width of the MLP; required with `swiglu` and `geglu` unless all layers have experts")
           .Default("4 × `hidden`")
@@ -512,13 +534,19 @@ std::vector<Key> TrainingKeys() {
           "the GPU; `flash`: FlashAttention; `cudnn`; `unfused`: products, softmax and dropout "
           "one by one")
           .Megatron({Computed("--attention-backend")}),
+      Key("sparse_attention_kernels",
+          kind::Choice(MEMBER(training.kernels.sparse_attention), {"unfused", "tilelang", "cudnn"}),
+          "kernels of attention with `index_topk`. `unfused`: PyTorch's operators over all keys, "
+          "in fp32; `tilelang`: Megatron-LM's own; `cudnn`: cuDNN's and FlashMLA's")
+          .Needs("model.index_topk")
+          .Megatron({Computed("--dsa-kernel-backend")}),
       Key("gradient_accumulation_fusion",
           kind::Flag(MEMBER(training.kernels.gradient_accumulation_fusion)),
           "GEMMs of weight gradients add into the main gradient; otherwise a kernel adds")
           .Megatron({Sets("--no-gradient-accumulation-fusion", "false")}),
       Key("rope_fusion", kind::Flag(MEMBER(training.kernels.rope_fusion)),
           "with `kernels: fused`, one kernel rotates queries and one keys; otherwise PyTorch's "
-          "operators do, as always with `positions: yarn`")
+          "operators do, as always with `positions: yarn` or `index_topk`")
           .Megatron({Sets("--no-rope-fusion", "false")}),
       Key("fused_ops", kind::Flag(MEMBER(training.kernels.fused_ops)),
           "Transformer Engine's operation fuser runs dense MLPs: in fp8, the activation writes the "

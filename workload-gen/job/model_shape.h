@@ -27,11 +27,26 @@ struct LatentAttention {
   int64_t value_dim = 0;
 };
 
+// What the indexer of sparse attention learns: nothing, or attention's probabilities of all keys or
+// of the picked keys.
+enum class IndexLoss : uint8_t { kNone, kDense, kSparse };
+
+// DeepSeek sparse attention (DeepSeek-V3.2): each query attends to the keys that an indexer picks.
+struct SparseShape {
+  int64_t top_k = 0;  // 0: attention to all keys; the other members are 0 too
+  int64_t heads = 0;  // of the indexer
+  int64_t head_dim = 0;
+  IndexLoss loss = IndexLoss::kSparse;
+
+  int64_t query_width() const { return heads * head_dim; }
+};
+
 struct AttentionLayerShape {
   int64_t heads = 0;
   int64_t kv_heads = 0;
   int64_t head_dim = 0;  // of queries and keys
   LatentAttention latent;
+  SparseShape sparse;
   bool qkv_bias = true;  // bias of the query/key/value projection
   bool qk_norm = false;  // queries and keys are normalized per head
   bool gate = false;     // a gate, projected with the queries, weights the output (Qwen3-Next)
@@ -43,6 +58,7 @@ struct AttentionLayerShape {
   double dropout = 0;
 
   bool is_latent() const { return latent.kv_rank > 0; }
+  bool is_sparse() const { return sparse.top_k > 0; }
   int64_t value_dim() const { return is_latent() ? latent.value_dim : head_dim; }
   int64_t query_width() const { return heads * head_dim; }
   // Of keys, or of values. REQUIRES: !is_latent().

@@ -42,6 +42,25 @@ TEST(ModelShape, LatentAttentionNeedsAllItsKeys) {
             "with kv_lora_rank, the latent widths are normalized already; remove qk_norm");
 }
 
+TEST(ModelShape, SparseAttention) {
+  const std::vector<std::string> sparse =
+      Also(kLatent, {"model.bias=false", "parallel.sequence_parallel=true", "model.index_heads=2",
+                     "model.index_head_dim=8", "model.index_topk=16"});
+  const ModelShape m = TestJob(sparse).model;
+  EXPECT_TRUE(m.attention.is_sparse());
+  EXPECT_EQ(m.attention.sparse.query_width(), 16);
+  EXPECT_EQ(m.attention.sparse.loss, IndexLoss::kSparse);
+  EXPECT_FALSE(TestJob(kLatent).model.attention.is_sparse());
+  EXPECT_EQ(ErrorOf(Also(kLatent, {"model.index_topk=16"})), "'model' lacks the key 'index_heads'");
+  EXPECT_EQ(ErrorOf(Also(sparse, {"model.bias=true"})),
+            "'index_topk' needs bias: false: its projections of keys and values are absorbed");
+  EXPECT_EQ(ErrorOf(Also(sparse, {"model.causal=false"})), "'index_topk' needs causal: true");
+  EXPECT_EQ(ErrorOf(Also(sparse, {"model.window=8"})),
+            "'index_topk' excludes window: the indexer picks the keys");
+  EXPECT_EQ(ErrorOf(Also(sparse, {"model.index_head_dim=2"})),
+            "index_head_dim 2 is less than qk_rope_dim 4, its part with positions");
+}
+
 TEST(ModelShape, APatternStatesThePartOfEachLayer) {
   const ModelShape m = TestJob({"model.layer_pattern=M*-MM-*M", "model.mamba_groups=2"}).model;
   EXPECT_EQ(m.mamba.heads, 2 * 64 / 64);

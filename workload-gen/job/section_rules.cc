@@ -40,6 +40,27 @@ void CheckLatentAttention(YamlReader* reader, AttentionLayerShape* attention) {
   }
 }
 
+// As MLATransformerConfig and AbsorbedMLASelfAttention of Megatron-LM have it.
+void CheckSparseAttention(YamlReader* reader, const ModelShape& model) {
+  const AttentionLayerShape& attention = model.attention;
+  if (!attention.is_sparse() || !attention.is_latent()) return;
+  const std::pair<const char*, bool> wrong[] = {
+      {"causal: true", !attention.causal},
+      {"bias: false: its projections of keys and values are absorbed", model.bias}};
+  for (const auto& [needed, misses] : wrong) {
+    if (misses) reader->Fail("index_topk", fmt::format("'index_topk' needs {}", needed));
+  }
+  if (attention.window > 0) {
+    reader->Fail("index_topk", "'index_topk' excludes window: the indexer picks the keys");
+  }
+  if (attention.sparse.head_dim < attention.latent.rope_dim) {
+    reader->Fail(
+        "index_head_dim",
+        fmt::format("index_head_dim {} is less than qk_rope_dim {}, its part with positions",
+                    attention.sparse.head_dim, attention.latent.rope_dim));
+  }
+}
+
 // "M-M*E" as it is written, or "" and the mistake.
 std::string PatternMistake(const ModelShape& model) {
   for (const char symbol : model.pattern) {
@@ -228,6 +249,7 @@ void CheckModel(YamlReader* reader, TrainingJob* job) {
   CheckDeltaNet(reader, *model);
   CheckHeads(reader, model);
   CheckLatentAttention(reader, &model->attention);
+  CheckSparseAttention(reader, *model);
   if (model->attention.full_attention_first > model->layers) {
     reader->Fail("full_attention_first",
                  fmt::format("full_attention_first {} is more than layers {}",

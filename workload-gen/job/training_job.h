@@ -35,6 +35,8 @@ enum class RecomputeMethod : uint8_t { kUniform, kBlock };
 enum class CrossEntropyFusion : uint8_t { kNone, kNative, kTransformerEngine };
 // The kernels of attention where the rest is fused. kAuto: the framework picks.
 enum class AttentionKernels : uint8_t { kAuto, kFlash, kCudnn, kUnfused };
+// The kernels of sparse attention: PyTorch's operators, TileLang's, or cuDNN's and FlashMLA's.
+enum class SparseKernels : uint8_t { kUnfused, kTileLang, kCudnn };
 // kFlex: DeepEP.
 enum class MoeDispatcher : uint8_t { kAllToAll, kAllGather, kFlex, kHybridEp };
 
@@ -138,6 +140,7 @@ struct OptimizerRules {
 struct KernelRules {
   bool fused = true;
   AttentionKernels attention = AttentionKernels::kAuto;
+  SparseKernels sparse_attention = SparseKernels::kUnfused;
   bool gradient_accumulation_fusion = true;
   bool rope_fusion = true;            // one kernel rotates, if `fused`
   bool fp8_activation_input = false;  // what the activation of a dense MLP keeps for backward

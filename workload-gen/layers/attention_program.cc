@@ -8,7 +8,7 @@ void AttentionWriter::Forward(const AttentionWork& work) {
   ProgramBuilder& b = *c_.builder;
   b.Compute(work.norm.forward);
   ProjectionsForward(work);
-  core_.Forward(work.core);
+  CoreForward(work);
   Leave(c_.offload, OffloadModule::kCoreAttention);
   if (work.gate) b.Compute(work.gate->forward);
   tensor_.RowForward(work.proj);
@@ -21,7 +21,7 @@ void AttentionWriter::Forward(const AttentionWork& work) {
 void AttentionWriter::ProjectionsForward(const AttentionWork& work) {
   ProgramBuilder& b = *c_.builder;
   if (work.latent) {
-    LatentForward(*work.latent);
+    LatentForward(work);
   } else {
     tensor_.ColumnForward(work.qkv);
     if (work.gathered_width > 0) {
@@ -32,27 +32,43 @@ void AttentionWriter::ProjectionsForward(const AttentionWork& work) {
   if (work.k_norm) b.Compute(work.k_norm->forward);
   if (!work.latent) Leave(c_.offload, OffloadModule::kQkv);
   if (work.rotary) b.Compute(work.rotary->forward);
+  if (work.sparse) b.Compute(work.sparse->join.forward);
   if (work.latent) Leave(c_.offload, OffloadModule::kQkv);
 }
 
 // Down-projections work on this rank's rows. Their narrow results are gathered.
-void AttentionWriter::LatentForward(const LatentWork& latent) {
+void AttentionWriter::LatentForward(const AttentionWork& work) {
+  const LatentWork& latent = *work.latent;
   ProgramBuilder& b = *c_.builder;
   if (latent.q_down) b.Compute(latent.q_down->forward);
   b.Compute(latent.kv_down.forward);
   tensor_.Enter(c_.job.model.attention.latent.rope_dim);  // the rotated part of the keys
-  UpForward(latent);
+  UpForward(work);
 }
 
-void AttentionWriter::UpForward(const LatentWork& latent) {
+void AttentionWriter::UpForward(const AttentionWork& work) {
+  const LatentWork& latent = *work.latent;
   const LatentAttention& shape = c_.job.model.attention.latent;
   ProgramBuilder& b = *c_.builder;
   if (latent.q_norm) b.Compute(latent.q_norm->forward);
   tensor_.EnterInput(latent.q_up, latent.q_down ? shape.q_rank : c_.job.model.hidden);
   b.Compute(latent.q_up.forward);
   b.Compute(latent.kv_norm.forward);
+  if (work.sparse) {
+    tensor_.Enter(shape.kv_rank);
+    return b.Compute(work.sparse->absorb.forward);
+  }
   tensor_.EnterInput(latent.kv_up, shape.kv_rank);
   b.Compute(latent.kv_up.forward);
+}
+
+// A layer that is repeated runs without autograd first, and then computes no loss of an indexer.
+void AttentionWriter::CoreForward(const AttentionWork& work) {
+  if (!work.sparse) return core_.Forward(work.core);
+  const RecomputeRules& rules = c_.job.training.recompute;
+  const bool repeated = rules.modules.core_attention || (rules.granularity == Recompute::kFull &&
+                                                         rules.method == RecomputeMethod::kUniform);
+  sparse_.Forward(*work.sparse, !repeated || c_.builder->phase() == Phase::kRecompute);
 }
 
 bool AttentionWriter::recomputes_up() const {
@@ -72,10 +88,11 @@ void AttentionWriter::Recompute(const AttentionWork& work) {
   ProgramBuilder& b = *c_.builder;
   b.SetPhase(Phase::kRecompute);
   if (recomputes_up()) {
-    UpForward(*work.latent);
+    UpForward(work);
     if (work.rotary) b.Compute(work.rotary->forward);
+    if (work.sparse) b.Compute(work.sparse->join.forward);
   }
-  if (modules.core_attention) core_.Forward(work.core);
+  if (modules.core_attention) CoreForward(work);
   b.SetPhase(Phase::kBackward);
 }
 
@@ -95,10 +112,11 @@ void AttentionWriter::Backward(const AttentionWork& work, int layer) {
   Await(c_.offload, OffloadModule::kCoreAttention);
   if (recomputes_up()) Await(c_.offload, OffloadModule::kQkv);
   Recompute(work);
-  core_.Backward(work.core);
+  CoreBackward(work, layer);
   Behind(c_.offload, OffloadModule::kCoreAttention);
   listener_->OnGradient(ParameterKind::kSinks, layer);
   if (work.latent && !recomputes_up()) Await(c_.offload, OffloadModule::kQkv);
+  if (work.sparse) b.Compute(work.sparse->join.backward);
   if (work.rotary) b.Compute(work.rotary->backward);
   if (!work.latent) Await(c_.offload, OffloadModule::kQkv);
   HeadNormsBackward(work, layer);
@@ -108,7 +126,7 @@ void AttentionWriter::Backward(const AttentionWork& work, int layer) {
     b.SetPhase(Phase::kBackward);
   }
   if (work.latent) {
-    LatentBackward(*work.latent, layer);
+    LatentBackward(work, layer);
   } else {
     if (work.gathered_width > 0) tensor_.ReduceScatter(work.gathered_width);
     tensor_.ColumnBackward(work.qkv);
@@ -129,10 +147,27 @@ void AttentionWriter::HeadNormsBackward(const AttentionWork& work, int layer) {
   listener_->OnGradient(ParameterKind::kQNorm, layer);
 }
 
-void AttentionWriter::LatentBackward(const LatentWork& latent, int layer) {
+void AttentionWriter::CoreBackward(const AttentionWork& work, int layer) {
+  if (!work.sparse) return core_.Backward(work.core);
+  sparse_.AttentionBackward(*work.sparse);
+  if (!work.sparse->target) return;
+  sparse_.IndexerBackward(*work.sparse);
+  for (const ParameterKind kind : {ParameterKind::kIndexHeadWeight, ParameterKind::kIndexKNorm,
+                                   ParameterKind::kIndexKWeight, ParameterKind::kIndexQWeight}) {
+    listener_->OnGradient(kind, layer);
+  }
+}
+
+void AttentionWriter::LatentBackward(const AttentionWork& work, int layer) {
+  const LatentWork& latent = *work.latent;
   const LatentAttention& shape = c_.job.model.attention.latent;
   ProgramBuilder& b = *c_.builder;
-  tensor_.ColumnBackward(latent.kv_up, shape.kv_rank);
+  if (work.sparse) {
+    sparse_.AbsorbBackward(*work.sparse);
+    if (c_.layout.sequence_parallel) tensor_.ReduceScatter(shape.kv_rank);
+  } else {
+    tensor_.ColumnBackward(latent.kv_up, shape.kv_rank);
+  }
   listener_->OnGradient(ParameterKind::kKvUpWeight, layer);
   b.Compute(latent.kv_norm.backward);
   listener_->OnGradient(ParameterKind::kKvNorm, layer);

@@ -3,6 +3,7 @@
 #define DRYDOCK_WORKLOAD_GEN_LAYERS_ATTENTION_PROGRAM_H_
 
 #include "workload-gen/program/core_attention.h"
+#include "workload-gen/program/sparse_core.h"
 #include "workload-gen/program/tensor_parallel.h"
 #include "workload-gen/program/writer_context.h"
 
@@ -11,16 +12,18 @@ namespace drydock {
 class AttentionWriter {
  public:
   AttentionWriter(const WriterContext& context, GradientListener* listener)
-      : c_(context), tensor_(context), core_(context), listener_(listener) {}
+      : c_(context), tensor_(context), core_(context), sparse_(context), listener_(listener) {}
 
   void Forward(const AttentionWork& work);
   void Backward(const AttentionWork& work, int layer);
 
  private:
   void ProjectionsForward(const AttentionWork& work);
-  void LatentForward(const LatentWork& latent);
-  void UpForward(const LatentWork& latent);
-  void LatentBackward(const LatentWork& latent, int layer);
+  void LatentForward(const AttentionWork& work);
+  void UpForward(const AttentionWork& work);
+  void LatentBackward(const AttentionWork& work, int layer);
+  void CoreForward(const AttentionWork& work);
+  void CoreBackward(const AttentionWork& work, int layer);
   void HeadNormsBackward(const AttentionWork& work, int layer);
   // Repeats the submodules of the forward whose results were not kept.
   void Recompute(const AttentionWork& work);
@@ -30,6 +33,7 @@ class AttentionWriter {
   const WriterContext& c_;
   TensorParallel tensor_;
   CoreAttention core_;
+  SparseCore sparse_;
   GradientListener* listener_;
 };
 

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "workload-gen/graph/text/program_counts.h"
 #include "workload-gen/layout/process_groups.h"
 #include "workload-gen/testing/job_testing.h"
@@ -76,6 +78,91 @@ TEST(AttentionProgram, RecomputesUpProjections) {
               ElementsAre("attention.q-norm", "attention.q-up", "attention.kv-norm",
                           "attention.kv-up", "attention.rotary"));
   EXPECT_EQ(CallsOfLayer(w, 0, 2, Phase::kRecompute).size(), 2u);
+}
+
+Workload Sparse(Overrides more) {
+  Overrides overrides = {"model.q_lora_rank=32", "model.index_heads=2", "model.index_head_dim=8",
+                         "model.index_topk=16"};
+  overrides.insert(overrides.end(), more.begin(), more.end());
+  return Latent(overrides);
+}
+
+// The indexer reads gathered rows, which carry no gradients. Both ranks add up what their heads
+// attend to: t = 64 rows of all 32 keys.
+TEST(AttentionProgram, SparseAttentionGathersRowsForItsIndexer) {
+  const Workload w = Sparse({});
+  const std::string target = "tp all-reduce 2048 x fp32 = 8.192 KB over 2";
+  const std::vector<std::string> forward = CallsOfLayer(w, 0, 2, Phase::kForward);
+  ASSERT_GT(forward.size(), 6u);
+  EXPECT_THAT(std::vector<std::string>(forward.begin(), forward.begin() + 6),
+              ElementsAre("tp all-gather 256 x fp16 = 512 B over 2",      // t x qk_rope_dim
+                          "tp all-gather 2048 x fp16 = 4.096 KB over 2",  // t x q_lora_rank
+                          "tp all-gather 1024 x fp16 = 2.048 KB over 2",  // t x kv_lora_rank
+                          "tp all-gather 4096 x fp16 = 8.192 KB over 2",  // t x hidden
+                          "tp all-gather 2048 x fp16 = 4.096 KB over 2", target));
+  const std::vector<std::string> backward = CallsOfLayer(w, 0, 2, Phase::kBackward);
+  ASSERT_EQ(backward.size(), 3u + 6u);
+  EXPECT_THAT(std::vector<std::string>(backward.begin() + 4, backward.end()),
+              ElementsAre(target,                                             // again
+                          "tp reduce-scatter 1024 x fp16 = 2.048 KB over 2",  // latent keys
+                          "tp all-gather 2048 x fp16 = 4.096 KB over 2",      // q-up
+                          "tp reduce-scatter 2048 x fp16 = 4.096 KB over 2",
+                          "tp reduce-scatter 256 x fp16 = 512 B over 2"));
+}
+
+TEST(AttentionProgram, SparseAttentionAbsorbsTheUpProjection) {
+  const Workload w = Sparse({});
+  for (const Submodule& s : w.submodules) {
+    EXPECT_NE(s.name, "attention.kv-up");
+    if (s.name.starts_with("attention.index-") && s.Is<submodule::Linear>()) {
+      EXPECT_NE(s.pass, Pass::kBackwardActivation) << s.name << ": its input is detached";
+    }
+    if (s.name == "attention.absorb" && s.pass == Pass::kForward) {
+      const auto& heads = *s.As<submodule::GroupedLinear>();
+      EXPECT_THAT((std::vector<int64_t>{heads.rows, heads.n, heads.k, heads.experts}),
+                  ElementsAre(64 * 4, 16, 8, 4));
+    }
+    const auto* core = s.As<submodule::SparseAttention>();
+    if (core == nullptr) continue;
+    EXPECT_THAT((std::vector<int64_t>{core->rows, core->keys, core->heads, core->head_dim,
+                                      core->value_dim, core->top_k}),
+                ElementsAre(64, 32, 4, 20, 16, 16));
+  }
+}
+
+bool Has(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// A layer that is repeated runs without autograd first, where no loss is computed.
+TEST(AttentionProgram, ARepeatedLayerComputesTheLossOfItsIndexerOnce) {
+  const Workload w = Sparse({"training.recompute=full"});
+  EXPECT_FALSE(Has(SubmodulesOfLayer(w, 0, 2, Phase::kForward), "attention.index-target"));
+  EXPECT_TRUE(Has(SubmodulesOfLayer(w, 0, 2, Phase::kForward), "attention.index"));
+  EXPECT_TRUE(Has(SubmodulesOfLayer(w, 0, 2, Phase::kRecompute), "attention.index-target"));
+}
+
+TEST(AttentionProgram, AnIndexerThatLearnsNothingHasNoBackward) {
+  const Workload w = Sparse({"model.index_loss=none"});
+  for (const std::string& name : SubmodulesOfLayer(w, 0, 2, Phase::kBackward)) {
+    EXPECT_FALSE(name.starts_with("attention.index")) << name;
+  }
+}
+
+// Context parallelism gathers 32 rows of 20 latent columns and of the indexer's 8, and scatters
+// their gradients.
+TEST(AttentionProgram, ContextParallelismGathersLatentKeys) {
+  const Workload w = Sparse({"parallel.context=2", "parallel.context_type=allgather"});
+  std::vector<std::string> context;
+  for (const Phase phase : {Phase::kForward, Phase::kBackward}) {
+    for (const std::string& call : CallsOfLayer(w, 0, 2, phase)) {
+      if (call.starts_with("cp ")) context.push_back(call);
+    }
+  }
+  EXPECT_THAT(context, ElementsAre("cp all-gather 1280 x fp16 = 2.56 KB over 2",
+                                   "cp all-gather 512 x fp16 = 1.024 KB over 2",
+                                   "cp reduce-scatter 1280 x fp16 = 2.56 KB over 2",
+                                   "cp reduce-scatter 512 x fp16 = 1.024 KB over 2"));
 }
 
 TEST(AttentionProgram, NormsQueriesAndKeys) {

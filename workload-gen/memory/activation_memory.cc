@@ -42,7 +42,10 @@ class Walker {
       : w_(workload), program_(program), rules_(rules) {
     for (const Submodule& s : w_.submodules) {
       names_.push_back(numbers_.emplace(s.name, static_cast<int>(numbers_.size())).first->second);
-      if (s.pass == Pass::kBackwardWeight) trained_.insert(names_.back());
+      const bool index = s.Is<submodule::SparseIndex>() && s.pass == Pass::kBackward;
+      if (s.pass == Pass::kBackwardWeight || index) {
+        trained_.insert(names_.back());
+      }
     }
   }
 
@@ -239,15 +242,18 @@ class Walker {
   // read the same tensor, as do the router and shared experts, and the parts of one GEMM.
   bool SharesInput(const Submodule& s, const Submodule* before) const {
     if (s.name == "shared.fc1") return true;
+    // The indexer reads what q-up and q-down read; where ranks split the rows, it gathers them.
+    if (s.name == "attention.index-q" || s.name == "attention.index-k") return rules_.tensor == 1;
     if (before == nullptr) return false;
     if (before == &s && s.Is<submodule::Linear>()) return true;
     const std::optional<Extents> input = GemmInput(s);
     return input.has_value() && input == GemmInput(*before);
   }
 
-  // A product whose weight has no gradient saves no input.
+  // A product whose weight has no gradient saves no input, nor does an indexer that learns nothing.
   bool IsFrozen(const Submodule& s, int name) const {
-    return s.Is<submodule::Linear>() && trained_.count(name) == 0;
+    const bool learns = s.Is<submodule::Linear>() || s.Is<submodule::SparseIndex>();
+    return learns && trained_.count(name) == 0;
   }
 
   // Of the steps of attention, the first saves what all of them read. Where keys are gathered, each

@@ -6,6 +6,7 @@
 
 #include "core/model/memory_total.h"
 #include "workload-gen/memory/activation_memory.h"
+#include "workload-gen/memory/saved_tensors.h"
 #include "workload-gen/testing/sharded_testing.h"
 
 namespace drydock {
@@ -210,6 +211,32 @@ TEST(RankMemory, StepsOfAttentionShareTheirInputs) {
   };
   EXPECT_EQ(layer(4, "p2p"), layer(1, "p2p"));
   EXPECT_EQ(layer(4, "a2a+p2p"), layer(1, "p2p"));
+}
+
+// Fused, the places of the picks and a sum for each row and head; unfused, queries and keys in fp32
+// and squares of probabilities.
+TEST(RankMemory, SparseAttentionKeepsSquaresOnlyUnfused) {
+  Submodule s;
+  s.work = submodule::SparseAttention{
+      {.rows = 4096, .keys = 4096, .heads = 16, .head_dim = 576, .top_k = 2048, .fused = true},
+      512};
+  const auto internal = [&] { return SavedBy(s, LossTensors()).internal.count(); };
+  EXPECT_EQ(internal(), 4 * 4096 * (2048 + 16));
+  std::get<submodule::SparseAttention>(s.work).fused = false;
+  EXPECT_EQ(internal(), 4 * 4096 * 576 * (16 + 1) + (4 + 2) * 16 * int64_t{4096} * 4096);
+}
+
+// 64 queries of 2 heads of 8 columns and a weight each, and 32 keys, in 16 bits.
+TEST(RankMemory, AnIndexerThatLearnsKeepsItsInputs) {
+  const auto bytes = [](const std::string& loss) {
+    return LayerBytes({"parallel.tensor=1", "model.bias=false", "model.positions=rotary",
+                       "model.kv_lora_rank=16", "model.q_lora_rank=24", "model.qk_nope_dim=8",
+                       "model.qk_rope_dim=4", "model.value_dim=6", "model.index_heads=2",
+                       "model.index_head_dim=8", "model.index_topk=16", "model.index_loss=" + loss},
+                      1, false) *
+           kSbh;
+  };
+  EXPECT_DOUBLE_EQ(bytes("dense") - bytes("none"), 2 * (64 * 2 * (8 + 1) + 32 * 8));
 }
 
 TEST(RankMemory, VerdictNamesTheFullestRanks) {

@@ -71,6 +71,31 @@ class SavingRules {
                               2 * 4 * s.rows * s.heads),
             .outputs = Bytes(values * e_)};
   }
+  // Queries, keys and weights of heads; the positions of the picks have 8 bytes, or 4 of a fused
+  // kernel.
+  SavedTensors operator()(const submodule::SparseIndex& s) const {
+    return {.inputs = Elements(s.rows * s.heads * (s.head_dim + 1) + s.keys * s.head_dim),
+            .internal = Bytes(s.rows * s.most_picked() * (s.fused ? 4 : 8)),
+            .outputs = {}};
+  }
+  // Attention saves its queries and keys as well.
+  SavedTensors operator()(const submodule::SparseTarget&) const { return {}; }
+  // Fused, the positions of the picks again, and a sum for each row of scores; the next product
+  // saves the output. Unfused, queries and keys in fp32, and the probabilities in fp32 and in the
+  // type.
+  SavedTensors operator()(const submodule::SparseAttention& s) const {
+    const int64_t queries = s.rows * s.heads * s.head_dim;
+    SavedTensors saved;
+    saved.inputs = Elements(queries + s.keys * s.head_dim);
+    saved.outputs = Elements(s.rows * s.heads * s.value_dim);
+    if (s.fused) {
+      saved.internal = Bytes(4 * s.rows * (s.most_picked() + s.heads));
+      return saved;
+    }
+    const int64_t scores = s.rows * s.heads * s.keys;
+    saved.internal = Bytes(4 * (queries + s.keys * s.head_dim + scores)) + Elements(scores);
+    return saved;
+  }
   // Keeps the token numbers.
   SavedTensors operator()(const submodule::Embedding& s) const {
     return {.inputs = Bytes(s.rows * 8), .internal = {}, .outputs = Grid(s)};

@@ -19,6 +19,15 @@ int64_t KeysAndValues(const submodule::Attention& s) {
   return s.batch * s.keys() * s.kv_heads * (s.head_dim + s.value_width());
 }
 
+// Unfused, each head has scores of all keys, and an operator reads one copy and writes another.
+int64_t Scores(const submodule::SparseIndex& s) {
+  return s.rows * s.keys * (s.fused ? 1 : 2 * s.heads);
+}
+int64_t Scores(const submodule::SparseTarget& s) {
+  if (!s.fused) return 2 * s.rows * s.heads * s.keys;
+  return s.picked_only ? 2 * s.rows * s.most_picked() : 4 * s.rows * s.keys;
+}
+
 class Forward {
  public:
   Forward(int64_t e, const WorkingRules& rules) : e_(e), rules_(rules) {}
@@ -28,6 +37,13 @@ class Forward {
   int64_t operator()(const submodule::Attention& s) const {
     const int64_t step = Outputs(s) + (rules_.ring > 1 ? KeysAndValues(s) : 0);
     return e_ * (rules_.ring * step + (s.fused ? 0 : Scores(s)));
+  }
+  // In fp32: fused, the scores of all keys once, of which cuDNN's loss of all keys copies two more;
+  // unfused, two squares of scores of every head.
+  int64_t operator()(const submodule::SparseIndex& s) const { return 4 * Scores(s); }
+  int64_t operator()(const submodule::SparseTarget& s) const { return 4 * Scores(s); }
+  int64_t operator()(const submodule::SparseAttention& s) const {
+    return e_ * s.rows * s.heads * s.value_dim + (s.fused ? 0 : 4 * 2 * s.rows * s.heads * s.keys);
   }
   int64_t operator()(const submodule::BiasDropoutAdd& s) const { return 2 * e_ * s.rows * s.n; }
   int64_t operator()(const submodule::Rotary& s) const {
@@ -74,6 +90,16 @@ class Backward {
     const int64_t travelling = rules_.ring > 1 ? 4 * e_ * KeysAndValues(s) : 0;
     return gradients + travelling +
            (s.fused ? 4 * Queries(s) : (s.dropout ? 2 : 1) * e_ * Scores(s));
+  }
+  int64_t operator()(const submodule::SparseIndex& s) const {
+    return 4 * Scores(s) + e_ * s.rows * s.heads * s.head_dim;
+  }
+  int64_t operator()(const submodule::SparseTarget& s) const { return 4 * Scores(s); }
+  // The gradient of the keys is summed in fp32.
+  int64_t operator()(const submodule::SparseAttention& s) const {
+    const int64_t queries = s.rows * s.heads * (s.head_dim + s.value_dim);
+    return e_ * queries + 4 * s.keys * s.head_dim +
+           (s.fused ? 0 : 4 * 2 * s.rows * s.heads * s.keys);
   }
   int64_t operator()(const submodule::Activation& s) const {
     return (s.gated ? 3 : 2) * e_ * s.rows * s.n;

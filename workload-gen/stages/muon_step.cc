@@ -43,8 +43,12 @@ std::optional<Shape> ShapeOf(ParameterKind kind, const ModelShape& m) {
       return Shape{0, m.hidden, Split::kColumns};
     case ParameterKind::kExpertFc2Weight:
       return Shape{0, m.expert_width(), Split::kColumns};
+    case ParameterKind::kIndexQWeight:
+      return Shape{latent.q_rank > 0 ? latent.q_rank : m.hidden, 0, Split::kNone};
     case ParameterKind::kQDownWeight:
     case ParameterKind::kKvDownWeight:
+    case ParameterKind::kIndexKWeight:
+    case ParameterKind::kIndexHeadWeight:
     case ParameterKind::kRouterWeight:
     case ParameterKind::kLatentDown:
     case ParameterKind::kSharedGate:

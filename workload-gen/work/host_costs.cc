@@ -34,9 +34,11 @@ class HostCosts {
   }
 
  private:
-  // Returns one of HostModuleNames(); "" for the products of an optimizer, which no module runs.
+  // Returns one of HostModuleNames(); "" for the products of an optimizer and for those that sparse
+  // attention absorbs, which no module runs.
   std::string ModuleOf(const Submodule& s) const {
     if (s.name.starts_with("optimizer.") && s.Is<submodule::Linear>()) return "";
+    if (s.name == "attention.absorb" || s.name == "attention.value-up") return "";
     const auto* attention = s.As<submodule::Attention>();
     if (attention != nullptr && !attention->fused) return "unfused-attention";
     if (attention != nullptr && ring_) return "slice-of-attention";

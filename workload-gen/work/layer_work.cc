@@ -160,6 +160,8 @@ int Fp8LinearLayersIn(const LayerWork& layer, const ModelShape& model,
   // qkv or the keys' and values' down-projection, proj; or the two of a scan.
   int count = layer.attention || layer.scan ? 2 : 0;
   if (layer.attention && layer.attention->latent) count += layer.attention->latent->q_down ? 3 : 2;
+  // The indexer has three; the up-projection of keys and values is absorbed in 16 bits.
+  if (layer.attention && layer.attention->sparse) count += 3 - 1;
   if (!layer.experts) return count + (layer.mlp ? 2 : 0);
   if (layer.experts->latent) count += 2;
   return count + 2 * (model.moe.experts / layout.expert) + (layer.experts->shared ? 2 : 0);

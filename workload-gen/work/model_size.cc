@@ -44,8 +44,17 @@ int64_t AttentionWeights(const ModelShape& m) {
   return queries + m.hidden * (latent.kv_rank + latent.rope_dim) + UpProjectionWeights(m) + proj;
 }
 
+// With its layer norm. Megatron-LM's count of model FLOPs leaves the indexer out, and counts
+// attention to all keys.
+int64_t IndexerParameters(const ModelShape& m) {
+  const SparseShape& sparse = m.attention.sparse;
+  const int64_t queries = m.attention.latent.q_rank;
+  return (queries > 0 ? queries : m.hidden) * sparse.query_width() +
+         m.hidden * (sparse.head_dim + sparse.heads) + 2 * sparse.head_dim;
+}
+
 int64_t AttentionParameters(const ModelShape& m) {
-  int64_t count = AttentionWeights(m);
+  int64_t count = AttentionWeights(m) + IndexerParameters(m);
   if (m.bias) count += m.hidden;
   if (m.attention.is_latent()) {
     return count + NormElements(m, m.attention.latent.q_rank) +

@@ -313,6 +313,16 @@ TEST(ModelSize, AWindowBoundsTheKeysOfSomeLayers) {
 
 // A token uses 8 routed experts and the shared one. Each head of latent attention is 192 wide for
 // scores and 128 wide for values.
+// Megatron-LM counts the model FLOPs of attention to all keys, without an indexer.
+TEST(ModelSize, AnIndexerHasParametersButNoModelFlops) {
+  ModelShape m = DeepSeek(61, 3, 7168, 128, 18432, 1536, 129280, 256, 8, 2048, 1);
+  const int64_t dense = ParameterCount(m);
+  const double flops = GemmsOfLayer(m, 5, true).sum();
+  m.attention.sparse = {.top_k = 2048, .heads = 64, .head_dim = 128};
+  EXPECT_EQ(ParameterCount(m) - dense, 61 * (1536 * 8192 + 7168 * (128 + 64) + 2 * 128));
+  EXPECT_EQ(GemmsOfLayer(m, 5, true).sum(), flops);
+}
+
 TEST(ModelSize, GemmsOfALatentLayerWithExperts) {
   const ModelShape m = DeepSeekV3();
   const LayerGemms dense = GemmsOfLayer(m, 2, false);

@@ -128,6 +128,35 @@ class CostRules {
     const int64_t moved = s.rows * (s.convolved() + 2 * s.values());
     return {forward() ? once : 3 * once, (forward() ? 1 : 2) * e_ * moved};
   }
+  // The products alone; unfused, of the whole square. A fused kernel's scores of all keys reach
+  // memory once, unfused ones several times.
+  Costs operator()(const submodule::SparseIndex& s) const {
+    const double keys = KeysOf(s, forward() || !s.picked_only);
+    const double width = 2 * static_cast<double>(s.heads * s.head_dim);
+    const auto rows = static_cast<double>(s.rows), all = static_cast<double>(s.keys);
+    const double once =
+        s.fused ? 4 * rows * all : 6 * 4 * rows * all * static_cast<double>(s.heads);
+    const double moved = e_ * (rows * width / 2 + all * static_cast<double>(s.head_dim));
+    return {(forward() ? 1 : 3) * rows * keys * width, Whole((forward() ? 1 : 2) * moved + once)};
+  }
+  Costs operator()(const submodule::SparseTarget& s) const {
+    const double keys = KeysOf(s, !s.picked_only);
+    const auto rows = static_cast<double>(s.rows), all = static_cast<double>(s.keys);
+    const auto width = static_cast<double>(s.heads * s.head_dim);
+    const double scores =
+        s.fused ? 4 * rows * keys : 6 * 4 * rows * all * static_cast<double>(s.heads);
+    return {2 * rows * keys * width, Whole(e_ * rows * width + scores)};
+  }
+  // Backward: five products, of which three have the width of keys.
+  Costs operator()(const submodule::SparseAttention& s) const {
+    const double scores = static_cast<double>(s.rows * s.heads) * KeysOf(s, /*all=*/false);
+    const auto key = static_cast<double>(s.head_dim), value = static_cast<double>(s.value_dim);
+    const double flops = scores * 2 * (forward() ? key + value : 3 * key + 2 * value);
+    const double queries = static_cast<double>(s.rows * s.heads) * (key + value);
+    const double unfused = s.fused ? 0 : 5 * 4 * scores;
+    return {flops, Whole((forward() ? 1 : 2) * e_ * (queries + static_cast<double>(s.keys) * key) +
+                         unfused)};
+  }
   // The workload states the costs of these kinds.
   Costs operator()(const submodule::FixedDuration&) const { CHECK(false); }
   Costs operator()(const submodule::FlopsAndBytes&) const { CHECK(false); }
@@ -146,6 +175,12 @@ class CostRules {
     const double each = pass_ == Pass::kBackwardWeight ? gradient_bytes : e_;
     return {flops,
             Whole(e_ * static_cast<double>(input + output) + each * static_cast<double>(weight))};
+  }
+
+  // The keys whose products a query needs: all keys where PyTorch masks them.
+  static double KeysOf(const submodule::SparseWork& s, bool all) {
+    if (!s.fused) return static_cast<double>(s.keys);
+    return all ? s.seen() : s.picked();
   }
 
   Costs Move(const submodule::TokenMove& s) const {

@@ -138,6 +138,7 @@ class ChunkList {
   void LatentAttention() {
     const drydock::LatentAttention& latent = m_.attention.latent;
     Norm(ParameterKind::kNorm1Weight, ParameterKind::kNorm1Bias);
+    Indexer();
     AddSplit(ParameterKind::kProjWeight, m_.hidden * m_.attention.value_width());
     if (m_.bias) AddReplicated(ParameterKind::kProjBias, m_.hidden);
     if (latent.q_rank > 0) {
@@ -150,6 +151,18 @@ class ChunkList {
     PlainNorm(ParameterKind::kKvNorm, latent.kv_rank);
     AddSplit(ParameterKind::kKvUpWeight,
              latent.kv_rank * m_.attention.heads * (latent.nope_dim + latent.value_dim));
+  }
+
+  // Whole on each tensor rank; the norm is a layer norm in any model.
+  void Indexer() {
+    const SparseShape& sparse = m_.attention.sparse;
+    if (!m_.attention.is_sparse()) return;
+    const int64_t queries = m_.attention.latent.q_rank;
+    AddReplicated(ParameterKind::kIndexQWeight,
+                  (queries > 0 ? queries : m_.hidden) * sparse.query_width());
+    AddReplicated(ParameterKind::kIndexKWeight, m_.hidden * sparse.head_dim);
+    AddReplicated(ParameterKind::kIndexKNorm, 2 * sparse.head_dim);
+    AddReplicated(ParameterKind::kIndexHeadWeight, m_.hidden * sparse.heads);
   }
 
   void Mlp() {
@@ -236,6 +249,9 @@ bool IsLayerWeight(ParameterKind kind) {
     case ParameterKind::kQUpWeight:
     case ParameterKind::kKvDownWeight:
     case ParameterKind::kKvUpWeight:
+    case ParameterKind::kIndexQWeight:
+    case ParameterKind::kIndexKWeight:
+    case ParameterKind::kIndexHeadWeight:
     case ParameterKind::kScanInWeight:
     case ParameterKind::kScanOutWeight:
     case ParameterKind::kFc1Weight:

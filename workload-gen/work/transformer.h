@@ -28,6 +28,10 @@ enum class ParameterKind : uint8_t {
   kKvDownWeight,
   kKvNorm,
   kKvUpWeight,
+  kIndexQWeight,  // of the indexer of sparse attention
+  kIndexKWeight,
+  kIndexKNorm,
+  kIndexHeadWeight,
   kSinks,
   kScan,  // of Mamba-2 or a gated delta net: the convolution and the numbers of each head
   kScanInWeight,

@@ -55,6 +55,10 @@ TEST(Transformer, ScansLatentExpertsSinksAndBiasesAddUp) {
   EXPECT_EQ(Held({"model.experts=4", "model.experts_per_token=2", "model.bias=false",
                   "model.expert_latent=16"}),
             0);
+  EXPECT_EQ(Held({"model.kv_lora_rank=16", "model.q_lora_rank=24", "model.qk_nope_dim=8",
+                  "model.qk_rope_dim=4", "model.value_dim=6", "model.bias=false",
+                  "model.index_heads=2", "model.index_head_dim=8", "model.index_topk=4"}),
+            0);
   // Each of two tensor ranks holds the whole bias of fc2 of 4 experts in 8 layers.
   EXPECT_EQ(Held({"model.experts=4", "model.experts_per_token=2"}), 8 * 4 * 64);
 }

@@ -160,6 +160,18 @@ TEST(HfConfig, DeepSeeks) {
   EXPECT_EQ(v3.moe.first_dense_layers, 3);
 }
 
+// The indexer of each of 61 layers has 1536 x 8192 + 7168 x (128 + 64) + 2 x 128 parameters more.
+TEST(HfConfig, DeepSeekWithSparseAttention) {
+  const ModelShape m =
+      Shape(DeepSeek("deepseek_v32", 61, 7168, 128, 18432, 129280, "1536", 3, 256, 8, 1, 2048,
+                     R"(, "index_topk": 2048, "index_n_heads": 64, "index_head_dim": 128)"));
+  EXPECT_EQ(m.attention.sparse.top_k, 2048);
+  EXPECT_EQ(m.attention.sparse.heads, 64);
+  EXPECT_EQ(m.attention.sparse.head_dim, 128);
+  EXPECT_EQ(m.attention.sparse.loss, IndexLoss::kSparse);
+  EXPECT_EQ(ParameterCount(m), 671026419200 + 61 * (1536 * 8192 + 7168 * (128 + 64) + 2 * 128));
+}
+
 TEST(HfConfig, NemotronH) {
   const std::string nano = Decoder("nemotron_h", 52, 2688, 32, 2, 1856, 131072,
                                    R"(, "head_dim": 128, "mlp_hidden_act": "relu2",
@@ -382,13 +394,14 @@ TEST(HfConfig, ReportsGroupsOfExperts) {
 }
 
 TEST(HfConfig, AnUnknownTypeListsTheValidTypes) {
-  EXPECT_EQ(ErrorOf("{\n  \"model_type\": \"lama\"\n}"),
-            "config.json:2:17: error: unsupported model_type 'lama'; did you mean "
-            "'llama'?; valid values are bert, deepseek_v2, deepseek_v3, gemma, gemma2, "
-            "gemma3_text, gpt2, gpt_oss, llama, mistral, mixtral, nemotron, nemotron_h, qwen2, "
-            "qwen2_moe, qwen3, qwen3_moe, qwen3_next, vit\n"
-            "    \"model_type\": \"lama\"\n"
-            "                  ^");
+  EXPECT_EQ(
+      ErrorOf("{\n  \"model_type\": \"lama\"\n}"),
+      "config.json:2:17: error: unsupported model_type 'lama'; did you mean "
+      "'llama'?; valid values are bert, deepseek_v2, deepseek_v3, deepseek_v32, gemma, gemma2, "
+      "gemma3_text, gpt2, gpt_oss, llama, mistral, mixtral, nemotron, nemotron_h, qwen2, "
+      "qwen2_moe, qwen3, qwen3_moe, qwen3_next, vit\n"
+      "    \"model_type\": \"lama\"\n"
+      "                  ^");
   EXPECT_EQ(ErrorOf("{}"), "config.json:1:1: error: a config.json needs 'model_type'\n  {}\n  ^");
   EXPECT_EQ(ErrorOf("[1]"), "config.json:1:1: error: a config.json must be one object\n  [1]\n  ^");
 }

@@ -123,6 +123,12 @@ std::vector<HfFamily> MakeFamilies() {
                   LlamaLike({{"router_bias", "true"}}),
                   DeepSeek(),
                   {"attention_bias"}});
+  list.push_back({"deepseek_v32",
+                  true,
+                  {},
+                  LlamaLike({{"router_bias", "true"}}),
+                  Join({DeepSeek(), {"index_topk", "index_n_heads", "index_head_dim"}}),
+                  {"attention_bias"}});
   const std::initializer_list<HfDefault> gemma = {
       {"tied_embedding", "true"}, {"activation", "geglu"}, {"head_dim", "256"}, {"kv_heads", "16"}};
   list.push_back({"gemma", true, {}, LlamaLike(gemma), Decoder(), {"attention_bias"}});
@@ -255,6 +261,9 @@ const std::vector<HfField>& HfCopiedFields() {
       {"qk_nope_head_dim", "qk_nope_dim"},
       {"qk_rope_head_dim", "qk_rope_dim"},
       {"v_head_dim", "value_dim"},
+      {"index_topk", "index_topk"},
+      {"index_n_heads", "index_heads"},
+      {"index_head_dim", "index_head_dim"},
       {"num_local_experts", "experts"},
       {"num_experts", "experts"},
       {"n_routed_experts", "experts"},

@@ -138,10 +138,12 @@ class ComputedPattern {
 
   void SetDeltaNet() {
     const char* variant = "--experimental-attention-variant";
-    const bool delta = r_.Text(variant) == "gated_delta_net";
-    if (r_.Has(variant) && !delta) {
+    const std::string name = r_.Text(variant);
+    const bool delta = name == "gated_delta_net" || name == "gdn";
+    if (name == "dsa") SetSparseAttention(variant);
+    if (r_.Has(variant) && !delta && name != "dsa") {
       return r_.Fail(variant,
-                     fmt::format("'{}' is not generated; gated_delta_net is", r_.Text(variant)));
+                     fmt::format("'{}' is not generated; dsa, gdn and gated_delta_net are", name));
     }
     if (!delta) return DropDeltaNet();
     const char* every = "--linear-attention-freq";
@@ -152,6 +154,35 @@ class ComputedPattern {
     r_.Set("model.delta_attention_every", r_.Text(every), every);
     if (!r_.Has("--linear-num-key-heads")) r_.Set("model.delta_key_heads", "16", variant);
     if (!r_.Has("--linear-num-value-heads")) r_.Set("model.delta_value_heads", "32", variant);
+  }
+
+  // Without a coefficient, Megatron-LM does not train the indexer.
+  void SetSparseAttention(const char* variant) {
+    if (!r_.Has("--multi-latent-attention")) {
+      return r_.Fail(variant, "'dsa' needs --multi-latent-attention");
+    }
+    const std::pair<const char*, const char*> sizes[] = {
+        {"--dsa-indexer-topk", "model.index_topk"},
+        {"--dsa-indexer-n-heads", "model.index_heads"},
+        {"--dsa-indexer-head-dim", "model.index_head_dim"}};
+    for (const auto& [argument, key] : sizes) {
+      if (!r_.Has(argument)) return r_.Fail(variant, fmt::format("'dsa' needs {}", argument));
+      r_.Set(key, r_.Text(argument), argument);
+    }
+    const char* coefficient = "--dsa-indexer-loss-coeff";
+    const char* picked = "--dsa-indexer-use-sparse-loss";
+    const bool learns = r_.Has(coefficient) && !IsZero(r_.Text(coefficient));
+    r_.Set("model.index_loss",
+           !learns          ? "none"
+           : r_.Has(picked) ? "sparse"
+                            : "dense",
+           r_.Has(coefficient) ? coefficient : variant);
+    r_.Choose("--dsa-kernel-backend", "training.sparse_attention_kernels",
+              {{"none", "unfused"}, {"tilelang", "tilelang"}, {"cudnn", "cudnn"}});
+  }
+
+  static bool IsZero(const std::string& number) {
+    return number.find_first_not_of("0.+-eE") == std::string::npos;
   }
 
   // Without the variant, Megatron-LM ignores its arguments.

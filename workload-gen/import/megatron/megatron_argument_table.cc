@@ -31,7 +31,8 @@ constexpr Names kPlain[] = {
      "--moe-deepep-num-sms --moe-hybridep-num-sms --q-lora-rank --kv-lora-rank --qk-head-dim "
      "--qk-pos-emb-head-dim --v-head-dim --loss-scale --main-grads-dtype --cuda-graph-impl "
      "--tp-comm-overlap-cfg --hybrid-layer-pattern --hybrid-override-pattern --softmax-type "
-     "--linear-attention-freq --experimental-attention-variant "
+     "--linear-attention-freq --experimental-attention-variant --dsa-indexer-n-heads "
+     "--dsa-indexer-head-dim --dsa-indexer-topk --dsa-indexer-loss-coeff --dsa-kernel-backend "
      "--data-parallel-sharding-strategy --outer-dp-sharding-strategy "
      "--suggested-communication-unit-size --megatron-fsdp-main-grads-dtype "
      "--megatron-fsdp-grad-comm-dtype --muon-num-ns-steps --muon-tp-mode "
@@ -47,14 +48,15 @@ constexpr Names kPlain[] = {
      "--first-last-layers-bf16 --use-megatron-fsdp --use-custom-fsdp --fsdp-double-buffer "
      "--calculate-per-token-loss --megatron-fsdp-max-pool-double-buffer "
      "--cpu-offloading --muon-nesterov --muon-no-split-qkv --no-use-layer-wise-param-layout "
-     "--fine-grained-activation-offloading"},
+     "--fine-grained-activation-offloading --dsa-indexer-use-sparse-loss"},
     {'+', Effect::kUsed,
      "--recompute-modules --cp-comm-type --hierarchical-context-parallel-sizes "
      "--moe-router-load-balancing-type --moe-aux-loss-coeff --cuda-graph-modules "
      "--cuda-graph-scope --spec --offload-modules"},
     {'1', Effect::kIgnored,
      "--rotary-base --rotary-percent --rotary-seq-len-interpolation-factor --rope-scaling-factor "
-     "--rope-type --norm-epsilon --mtp-loss-scaling-factor --rotary-scaling-factor --mscale "
+     "--rope-type --norm-epsilon --dsa-indexer-k-norm-epsilon --mtp-loss-scaling-factor "
+     "--rotary-scaling-factor --mscale "
      "--mscale-all-dim --glu-linear-offset "
      "--onnx-safe --straggler-ctrlr-port --straggler-minmax-count --one-logger-project "
      "--one-logger-run-name --app-tag-run-name --app-tag-run-version --config-logger-dir "
@@ -93,7 +95,8 @@ constexpr Names kPlain[] = {
      "--async-strategy --fim-rate --fim-spm-rate --img-h --img-w --patch-dim "
      "--cuda-graph-warmup-steps --optimizer-offload-fraction"},
     {'0', Effect::kIgnored,
-     "--rotary-interleaved --use-rope-scaling --apply-layernorm-1p --openai-gelu "
+     "--dsa-indexer-rope-interleaved --rotary-interleaved --use-rope-scaling --apply-layernorm-1p "
+     "--openai-gelu "
      "--bert-no-binary-head --log-straggler --disable-straggler-on-startup "
      "--run-workload-inspector-server --no-one-logger --one-logger-async --enable-ft-package "
      "--calc-ft-timeouts --log-throughput --log-progress "
@@ -191,6 +194,9 @@ constexpr Explained kUnmodeled[] = {
     {"--moe-permute-fusion", '0', "permutation kernels"},
     {"--mtp-use-repeated-layer", '0', "one layer for all depths of multi-token prediction"},
     {"--disable-mamba-mem-eff-path", '0', "which tensors a Mamba-2 layer keeps"},
+    {"--no-dsa-indexer-rotate-activation", '0', "an indexer without a Hadamard transform"},
+    {"--no-dsa-indexer-scoring-relu", '0', "an indexer that keeps negative scores"},
+    {"--dsa-indexer-k-norm-fp32", '0', "a norm of the indexer's keys in fp32"},
     {"--linear-conv-kernel-dim", '1', "rows of the convolution of a gated delta net (4)"},
 };
 
@@ -204,6 +210,8 @@ constexpr const char* kOffload =
     "out";
 constexpr const char* kInflight =
     "compute does not wait for copies of --offload-modules to the host; leave this out";
+constexpr const char* kShared =
+    "every layer has an indexer; layers that share their picks are not generated";
 constexpr const char* kOptimizer = "optimizers run on the GPU";
 
 constexpr Explained kRefused[] = {
@@ -225,6 +233,8 @@ constexpr Explained kRefused[] = {
     {"--delta-offload-bytes-across-pp-ranks", '1', kOffload},
     {"--fine-grained-offloading-max-inflight-offloads", '1', kInflight},
     {"--optimizer-cpu-offload", '0', kOptimizer},
+    {"--dsa-indexer-topk-freq", '1', kShared},
+    {"--dsa-indexer-skip-topk-offset", '1', kShared},
     {"--ddp-num-buckets", '1',
      "the size of buckets is read, not their number; give "
      "--ddp-bucket-size"},

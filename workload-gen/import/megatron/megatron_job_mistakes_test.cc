@@ -53,8 +53,16 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"--bf16 --is-hybrid-model", "needs --hybrid-layer-pattern"},
         Mistake{"--bf16 --hybrid-attention-ratio 0.1",
                 "'--hybrid-attention-ratio': the layers are read from --hybrid-layer-pattern"},
+        Mistake{"--bf16 --experimental-attention-variant gdn2",
+                "'gdn2' is not generated; dsa, gdn and gated_delta_net are"},
         Mistake{"--bf16 --experimental-attention-variant dsa",
-                "'dsa' is not generated; gated_delta_net is"},
+                "'dsa' needs --multi-latent-attention"},
+        Mistake{"--bf16 --multi-latent-attention --experimental-attention-variant dsa "
+                "--dsa-indexer-topk 2048 --dsa-indexer-n-heads 64",
+                "'dsa' needs --dsa-indexer-head-dim"},
+        Mistake{"--bf16 --dsa-indexer-topk-freq 2",
+                "'--dsa-indexer-topk-freq': every layer has an indexer; layers that share their "
+                "picks are not generated"},
         Mistake{"--bf16 true", "unexpected 'true': '--bf16' takes no value"},
         Mistake{"--bf16 --hidden-size", "'--hidden-size' needs a value"},
         Mistake{"--bf16 --clip-grad 1 2", "unexpected '2': '--clip-grad' takes one value"},

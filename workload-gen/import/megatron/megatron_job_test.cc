@@ -399,6 +399,30 @@ TEST(MegatronJob, DeepSeekV3) {
   EXPECT_EQ(job.parallel.expert_tensor, 1);
 }
 
+TEST(MegatronJob, SparseAttention) {
+  const std::string sparse =
+      "--bf16 --disable-bias-linear --multi-latent-attention --kv-lora-rank 512 --qk-head-dim 128 "
+      "--qk-pos-emb-head-dim 64 --v-head-dim 128 --experimental-attention-variant dsa "
+      "--dsa-indexer-n-heads 4 --dsa-indexer-head-dim 128 --dsa-indexer-topk 2048 ";
+  const auto loss = [&](const std::string& more) {
+    return Gpt(sparse + more).model.attention.sparse.loss;
+  };
+  const SparseShape shape = Gpt(sparse).model.attention.sparse;
+  EXPECT_EQ(shape.top_k, 2048);
+  EXPECT_EQ(shape.heads, 4);
+  EXPECT_EQ(shape.head_dim, 128);
+  EXPECT_EQ(shape.loss, IndexLoss::kNone) << "no coefficient";
+  EXPECT_EQ(loss("--dsa-indexer-loss-coeff 0.0 --dsa-indexer-use-sparse-loss"), IndexLoss::kNone);
+  EXPECT_EQ(loss("--dsa-indexer-loss-coeff 0.01"), IndexLoss::kDense);
+  EXPECT_EQ(loss("--dsa-indexer-loss-coeff 1e-3 --dsa-indexer-use-sparse-loss"),
+            IndexLoss::kSparse);
+  EXPECT_EQ(Gpt(sparse).training.kernels.sparse_attention, SparseKernels::kUnfused);
+  EXPECT_EQ(Gpt(sparse + "--dsa-kernel-backend tilelang --num-attention-heads 16")
+                .training.kernels.sparse_attention,
+            SparseKernels::kTileLang);
+  EXPECT_FALSE(Gpt("--bf16 --dsa-indexer-use-sparse-loss").model.attention.is_sparse());
+}
+
 TEST(MegatronJob, TheFlexDispatcherHasBackends) {
   const std::string flex =
       "--bf16 --num-experts 8 --expert-model-parallel-size 4 --moe-token-dispatcher-type flex "

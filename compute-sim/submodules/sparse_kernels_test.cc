@@ -1,0 +1,126 @@
+// "Which kernels does sparse attention run, and how do they grow with the sequence?" Arithmetic is
+// computed by hand.
+#include <gtest/gtest.h>
+
+#include "compute-sim/submodules/submodule_file.h"
+#include "compute-sim/submodules/submodule_kernels.h"
+#include "compute-sim/testing/gpu_testing.h"
+
+namespace drydock {
+namespace {
+
+std::vector<Kernel> KernelsOfWords(const std::string& words) {
+  const std::vector<Submodule> submodules = ParseSubmoduleWords(words).value();
+  return KernelsOf(submodules.front(), ShippedAssumptions(), Fp8Layouts::kOne).value();
+}
+
+double FlopsOf(const std::string& words) {
+  double flops = 0;
+  for (const Kernel& kernel : KernelsOfWords(words)) flops += kernel.flops;
+  return flops;
+}
+
+// The products with picked or seen keys among the kernels.
+std::string Products(const std::string& words) {
+  std::string text;
+  for (const Kernel& kernel : KernelsOfWords(words)) {
+    if (kernel.kind != KernelKind::kSparseProduct) continue;
+    text += (text.empty() ? "" : ", ") + ShapeString(kernel);
+  }
+  return text;
+}
+
+std::string Words(const std::string& kind, const std::string& more, int keys = 4096) {
+  return "kind: " + kind + ", rows: " + std::to_string(keys) +
+         ", kv_sequence: " + std::to_string(keys) + ", top_k: 2048, " + more;
+}
+
+// 4096 queries see 2048.5 keys on average, and pick 2048 - 2048 * 2047 / 8192 = 1536.25.
+TEST(SparseKernels, AttentionReadsThePickedKeys) {
+  const std::string shape = "heads: 128, head_dim: 576, value_dim: 512, fused: true";
+  EXPECT_EQ(Products(Words("sparse-attention", "pass: fwd, " + shape)),
+            "4096x128x1536x1088x1152x278528x1 bf16");
+  EXPECT_EQ(Products(Words("sparse-attention", "pass: bwd, " + shape)),
+            "4096x128x1536x2752x3456x557056x1 bf16");
+  // TileLang runs over all places, and computes the output again.
+  EXPECT_EQ(Products(Words("sparse-attention", "pass: bwd, tilelang: true, " + shape)),
+            "4096x128x2048x1088x1152x278528x1 bf16, 4096x128x2048x2752x3456x557056x1 bf16");
+}
+
+TEST(SparseKernels, KernelsPadHeads) {
+  const auto heads = [](const std::string& more) {
+    const std::string text =
+        Products(Words("sparse-attention", "head_dim: 576, value_dim: 512, fused: true, " + more));
+    return text.substr(5, text.find('x', 5) - 5);
+  };
+  EXPECT_EQ(heads("heads: 16"), "64");
+  EXPECT_EQ(heads("heads: 64"), "64");
+  EXPECT_EQ(heads("heads: 8, tilelang: true"), "16");
+  EXPECT_EQ(heads("heads: 32, tilelang: true"), "32");
+}
+
+// The indexer scores all keys that a query sees; its gradients are those of the picked keys.
+TEST(SparseKernels, AnIndexerScoresAllKeysAndLearnsFromPicked) {
+  const std::string index = "heads: 64, head_dim: 128, fused: true, ";
+  EXPECT_EQ(FlopsOf(Words("sparse-index", index + "pass: fwd")), 2.0 * 4096 * 64 * 2049 * 128);
+  EXPECT_EQ(FlopsOf(Words("sparse-index", index + "pass: bwd")), 6.0 * 4096 * 64 * 2049 * 128);
+  EXPECT_EQ(FlopsOf(Words("sparse-index", index + "pass: bwd, picked_only: true")),
+            6.0 * 4096 * 64 * 1536 * 128);
+}
+
+// Four times the sequence: with 2048 picks, each of four times the queries picks little more, but
+// the indexer sees four times the keys.
+TEST(SparseKernels, TheIndexerGrowsWithTheSquareAndAttentionDoesNot) {
+  const std::string attention = "heads: 128, head_dim: 576, value_dim: 512, fused: true";
+  const std::string index = "heads: 64, head_dim: 128, fused: true";
+  const double picks = FlopsOf(Words("sparse-attention", attention, 65536)) /
+                       FlopsOf(Words("sparse-attention", attention, 16384));
+  EXPECT_NEAR(picks, 4 * 2016.0 / 1920, 0.01);
+  const double scores =
+      FlopsOf(Words("sparse-index", index, 65536)) / FlopsOf(Words("sparse-index", index, 16384));
+  EXPECT_NEAR(scores, 16, 0.01);
+}
+
+// PyTorch's operators multiply the whole square in fp32.
+TEST(SparseKernels, UnfusedKernelsMaskTheSquare) {
+  EXPECT_EQ(FlopsOf(Words("sparse-index", "heads: 64, head_dim: 128, pass: fwd")),
+            2.0 * 4096 * 4096 * 64 * 128);
+  const std::string shape = "heads: 16, head_dim: 576, value_dim: 512";
+  EXPECT_EQ(FlopsOf(Words("sparse-attention", shape)), 2.0 * 4096 * 4096 * 16 * (576 + 512));
+  EXPECT_EQ(FlopsOf(Words("sparse-attention", shape + ", pass: bwd")),
+            4.0 * 4096 * 4096 * 16 * (576 + 512));
+  int fp32 = 0;
+  for (const Kernel& kernel : KernelsOfWords(Words("sparse-attention", shape))) {
+    if (kernel.type == DataType::kFp32) ++fp32;
+    EXPECT_NE(kernel.kind, KernelKind::kSparseProduct);
+  }
+  EXPECT_EQ(fp32, 1);  // the scores; the product with the values has 16 bits
+}
+
+// A product of all extents would be too large for 131,072 keys, but no kernel has it.
+TEST(SparseKernels, Extents) {
+  const std::string long_words =
+      "kind: sparse-attention, pass: fwd, rows: 131072, kv_sequence: 131072, heads: 128, "
+      "head_dim: 576, top_k: 2048, value_dim: 512, fused: true";
+  EXPECT_TRUE(ParseSubmoduleWords(long_words).ok());
+  const auto wide =
+      ParseSubmoduleWords(Words("sparse-attention", "heads: 1, head_dim: 64, value_dim: 65"));
+  ASSERT_FALSE(wide.ok());
+  EXPECT_EQ(wide.error().message(),
+            "submodule 'sparse-attention' (sparse-attention) has a value_dim 65 that is more than "
+            "head_dim 64, of which it is a part");
+}
+
+// The loss of all keys also needs the sums of a softmax over all keys, which PyTorch computes in
+// fp32; that of picked keys has them from attention, and TileLang finds them in a pass of its own.
+TEST(SparseKernels, TargetsOfTheIndexer) {
+  const std::string shape = "heads: 128, head_dim: 576, fused: true, pass: fwd, ";
+  const double product = 2.0 * 4096 * 128 * 576;
+  EXPECT_EQ(FlopsOf(Words("sparse-target", shape + "picked_only: true")), product * 1536);
+  EXPECT_EQ(FlopsOf(Words("sparse-target", shape + "picked_only: true, tilelang: true")),
+            2 * product * 2048);
+  EXPECT_EQ(FlopsOf(Words("sparse-target", shape)), product * (4096 + 2049));
+}
+
+}  // namespace
+}  // namespace drydock
