@@ -82,6 +82,10 @@ std::string AllTexts() {
                           "model.qk_rope_dim=4", "model.value_dim=6", "model.experts=4",
                           "model.experts_per_token=2", "parallel.sequence_parallel=true",
                           "parallel.expert_tensor=1", "training.recompute=selective"})) +
+         JobText(TestJob({"model.kv_lora_rank=16", "model.q_lora_rank=8", "model.qk_nope_dim=8",
+                          "model.qk_rope_dim=4", "model.value_dim=6", "model.index_topk=8",
+                          "model.index_heads=2", "model.index_head_dim=8", "model.bias=false",
+                          "parallel.sequence_parallel=true"})) +
          JobText(TestJob({"training.precision=fp8", "memory.cublas_workspace=32 MiB",
                           "memory.te_workspace=32 MiB"})) +
          JobText(
