@@ -36,6 +36,7 @@ void ExpertWriter::CountTokens(const ExpertWork& work) {
   }
   if (c_.job.training.moe.dispatcher == MoeDispatcher::kHybridEp) {
     b.Wait(Gathered(CollectiveType::kAllGather, DataType::kUint8, experts, work.routing.tokens));
+    if (work.scan) b.Compute(*work.scan);
     return;
   }
   CommCall call;
@@ -115,6 +116,7 @@ void ExpertWriter::Dispatch(const ExpertWork& work) {
     case MoeDispatcher::kHybridEp: {
       CountTokens(work);
       ReadCounts(work);
+      if (work.stage_tokens) b.Compute(*work.stage_tokens);
       const OpId sent = b.StartCollective(kTensorExpertRole, kTensorExpertStream, work.tokens_out);
       if (shared) shared_.Input(*work.shared, entered);
       b.Wait(sent);
@@ -251,6 +253,7 @@ void ExpertWriter::CombineBackward(const ExpertWork& work, int layer) {
       break;
     case MoeDispatcher::kFlex:
     case MoeDispatcher::kHybridEp:
+      if (work.stage_gradients) b.Compute(*work.stage_gradients);
       sent = b.StartCollective(kTensorExpertRole, kTensorExpertStream, work.gradients_out);
       break;
     case MoeDispatcher::kAllGather:
@@ -341,6 +344,7 @@ void ExpertWriter::DispatchForward(const ExpertWork& work) {
   } else {
     CountTokens(work);
     ReadCounts(work);
+    if (work.stage_tokens) b.Compute(*work.stage_tokens);
     b.Collective(kTensorExpertRole, kTensorExpertStream, work.tokens_out);
   }
 }
@@ -368,7 +372,10 @@ void ExpertWriter::CombineForward(const ExpertWork& work) {
 
 void ExpertWriter::UndoCombine(const ExpertWork& work) {
   ProgramBuilder& b = *c_.builder;
-  if (!exchanges()) return b.Collective(kTensorExpertRole, kTensorExpertStream, work.gradients_out);
+  if (!exchanges()) {
+    if (work.stage_gradients) b.Compute(*work.stage_gradients);
+    return b.Collective(kTensorExpertRole, kTensorExpertStream, work.gradients_out);
+  }
   b.Compute(work.unpermute.backward);
   b.Collective(kExpertRole, kExpertStream, work.gradients_out);
 }

@@ -1,6 +1,7 @@
 // Layers of experts as Megatron's dispatchers run them, counted by hand.
 #include "workload-gen/layers/expert_program.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -227,6 +228,40 @@ TEST(ExpertProgram, HybridEpGathersThePicks) {
       Mixture({hybrid, "training.moe_capacity_factor=1", "training.moe_pad_to_capacity=true"})));
   EXPECT_FALSE(HostReads(
       Mixture({hybrid, "training.moe_counts=device", "training.moe_grouped_kernel=one"})));
+}
+
+// HybridEP's copies of a layer, as "name pass: rows x columns".
+std::vector<std::string> HybridEpKernels(int hosts, int gpus) {
+  Overrides overrides = {"model.bias=false",         "model.dropout=0",
+                         "model.experts=8",          "model.experts_per_token=2",
+                         "model.expert_ffn=96",      "training.precision=bf16",
+                         "training.global_batch=8",  "parallel.pipeline=1",
+                         "parallel.expert=8",        "parallel.sequence_parallel=true",
+                         "parallel.expert_tensor=1", "training.moe_dispatcher=hybridep"};
+  const Workload w = TestWorkload(overrides, hosts, gpus);
+  std::vector<std::string> found;
+  for (const Op& op : w.programs[0].ops) {
+    if (op.kind != OpKind::kCompute || op.layer != 1 || op.microbatch != 0) continue;
+    for (const uint32_t number : w.blocks[op.work].submodules) {
+      const Submodule& s = w.submodules[number];
+      if (s.name != "moe.scan" && s.name != "moe.stage") continue;
+      const auto& add = *s.As<submodule::Add>();
+      EXPECT_EQ(add.summands, 1);
+      EXPECT_EQ(s.type, s.name == "moe.scan" ? DataType::kUint8 : DataType::kBf16);
+      found.push_back(fmt::format("{} {}: {} x {}", s.name,
+                                  PassNames()[static_cast<size_t>(s.pass)], add.rows, add.n));
+    }
+  }
+  return found;
+}
+
+// 32 tokens of each of 8 ranks; their map has a column for each of 8 experts. A rank reads the
+// columns of its own host. Between hosts, tokens of 64 values and 8 probabilities of 4 bytes are
+// copied, and backward gradients of 64 values.
+TEST(ExpertProgram, HybridEpScansTheMapAndCopiesWhatCrossesHosts) {
+  EXPECT_THAT(HybridEpKernels(1, 8), ElementsAre("moe.scan fwd: 256 x 8"));
+  EXPECT_THAT(HybridEpKernels(2, 4), ElementsAre("moe.scan fwd: 256 x 4", "moe.stage fwd: 32 x 80",
+                                                 "moe.stage bwd: 32 x 64"));
 }
 
 // 15 tokens of width 64 for each of 4 ranks. Forward, the dispatch carries probabilities, and in

@@ -269,6 +269,44 @@ TEST(Megatron, OverlappedParameterGatherIsOneBucketAhead) {
   EXPECT_GE(gathers, 5);
 }
 
+// The weights that rank 0 quantizes, and their elements, by phase and micro-batch.
+std::map<std::pair<Phase, int>, std::pair<int64_t, int64_t>> QuantizedWeights(Overrides more) {
+  Overrides overrides = {"training.precision=fp8", "training.fp8_recipe=mxfp8",
+                         "training.distributed_optimizer=true", "overlap.grad_reduce=true"};
+  overrides.insert(overrides.end(), more.begin(), more.end());
+  const Workload w = TestWorkload(overrides);
+  std::map<std::pair<Phase, int>, std::pair<int64_t, int64_t>> found;
+  for (const Op& op : w.programs[0].ops) {
+    if (op.kind != OpKind::kCompute) continue;
+    for (const uint32_t number : w.blocks[op.work].submodules) {
+      const Submodule& s = w.submodules[number];
+      if (s.name != "weights.quantise") continue;
+      EXPECT_EQ(op.layer, -1) << "in front of the graph of a layer";
+      const auto& work = *s.As<submodule::Quantize>();
+      auto& [weights, elements] = found[{op.phase, op.microbatch}];
+      weights += work.rows;
+      elements += work.rows * work.n;
+    }
+  }
+  return found;
+}
+
+// 4 layers of 4 weights on a stage, of 12 x 64 x 64 elements, half of them on a rank. Each weight
+// that is gathered beside the first forward is quantized there, else behind the gather; without a
+// gather in MXFP8, modules quantize.
+TEST(Megatron, GatheredWeightsInMxfp8AreQuantizedOneByOne) {
+  const std::pair<int64_t, int64_t> each{16, 4 * 12 * 64 * 64 / 2}, once{1, each.second};
+  const char* gathered = "training.quantized_param_gather=true";
+  using testing::ElementsAre;
+  using testing::Pair;
+  EXPECT_THAT(QuantizedWeights({gathered, "overlap.param_gather=true"}),
+              ElementsAre(Pair(std::pair{Phase::kForward, 0}, each)));
+  EXPECT_THAT(QuantizedWeights({gathered, "overlap.param_gather=false"}),
+              ElementsAre(Pair(std::pair{Phase::kOptimizer, -1}, each)));
+  EXPECT_THAT(QuantizedWeights({"overlap.param_gather=true"}),
+              ElementsAre(Pair(std::pair{Phase::kOptimizer, -1}, once)));
+}
+
 TEST(Megatron, MessagesBetweenStages) {
   const auto size = [](const Overrides& overrides) {
     const Workload w = TestWorkload(overrides);

@@ -149,14 +149,15 @@ void CoreAttention::RingBackward(const CoreWork& core) {
   b.Compute(core.merge_gradient);
 }
 
-// Every step except the last packs keys and values, also after the all-gather.
+// Every step except the last packs keys and values. After the all-gather nothing uses the packed
+// copies of later steps: eager mode makes them, a compiler drops them.
 ProgramBuilder::OpId CoreAttention::TorchExchange(const CoreWork& core, int step) {
   if (step + 1 == c_.layout.context) return ProgramBuilder::kNothing;
+  const bool gathers = c_.job.parallel.context_type != ContextType::kP2p;
+  if (gathers && step > 0 && c_.job.training.kernels.fused) return ProgramBuilder::kNothing;
   c_.builder->Compute(core.torch->pack);
   const int64_t count = core.keys + core.values;
-  if (c_.job.parallel.context_type == ContextType::kP2p) {
-    return InFlight(Shift(count, /*up=*/true, core.type));
-  }
+  if (!gathers) return InFlight(Shift(count, /*up=*/true, core.type));
   if (step > 0) return ProgramBuilder::kNothing;
   CommCall all;
   all.collective = CollectiveType::kAllGather;

@@ -251,6 +251,35 @@ TEST(ShardedScopeTest, OnlyEagerBlocksComputeBesideAnExchange) {
   EXPECT_GT(ExchangesBesideCompute("unfused"), 0);
 }
 
+// Copies of the keys and values of all query heads in a layer, forward and backward: elements over
+// those of one copy.
+double Packed(const std::string& type, const std::string& kernels) {
+  const Workload w =
+      ShardedWorkload({"parallel.context=4", "parallel.data=2", "training.micro_batch=8",
+                       "parallel.context_type=" + type, "training.kernels=" + kernels});
+  const double one = 8 * 32 / 4 * 2 * 8 * 8;
+  double elements = 0;
+  for (const Op& op : w.programs[0].ops) {
+    if (op.kind != OpKind::kCompute || op.layer != 2) continue;
+    for (const uint32_t number : w.blocks[op.work].submodules) {
+      const Submodule& s = w.submodules[number];
+      if (s.name != "attention.merge") continue;
+      const auto& add = *s.As<submodule::Add>();
+      if (add.summands == 1 && s.pass == Pass::kForward) elements += add.rows * add.n / one;
+    }
+  }
+  return elements;
+}
+
+// One copy repeats the heads. A ring packs in front of each of three exchanges, forward and
+// backward; a compiler keeps only the copy in front of a gather.
+TEST(ShardedScopeTest, ACompilerDropsPackedCopiesThatNothingUses) {
+  EXPECT_DOUBLE_EQ(Packed("p2p", "unfused"), 1 + 6);
+  EXPECT_DOUBLE_EQ(Packed("p2p", "fused"), 1 + 6);
+  EXPECT_DOUBLE_EQ(Packed("allgather", "unfused"), 1 + 6);
+  EXPECT_DOUBLE_EQ(Packed("allgather", "fused"), 1 + 2);
+}
+
 TEST(ShardedScopeTest, UlyssesExchangesHeads) {
   const Workload w =
       ShardedWorkload(Join({Zero(2),

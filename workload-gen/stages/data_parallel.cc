@@ -9,15 +9,15 @@ namespace drydock {
 
 namespace {
 
-// The weights of the bucket whose products are quantized.
-int64_t QuantizedElements(const TrainingJob& job, const std::vector<Parameter>& parameters,
-                          const Bucket& bucket) {
-  int64_t elements = 0;
-  for (const size_t index : bucket.parameters) {
+// Counts the weights of the bucket whose products are quantized.
+void CountQuantized(const TrainingJob& job, const std::vector<Parameter>& parameters,
+                    Bucket* bucket) {
+  for (const size_t index : bucket->parameters) {
     const Parameter& parameter = parameters[index];
-    if (IsQuantizedWeight(job, parameter)) elements += parameter.elements;
+    if (!IsQuantizedWeight(job, parameter)) continue;
+    bucket->quantized += parameter.elements;
+    ++bucket->quantized_weights;
   }
-  return elements;
 }
 
 // Gathers the weights as they are stored, one direction of them (param_and_grad_buffer.py). The two
@@ -120,9 +120,7 @@ std::vector<ChunkBuckets> MakeChunkBuckets(const TrainingJob& job, const Paralle
     made.parameters = ChunkParameters(job.model, layout, stage, chunk);
     made.buckets = job.megatron_fsdp.any() ? MakeUnitBuckets(made.parameters, job, layout)
                                            : MakeBothBuckets(made.parameters, job, rule, layout);
-    for (Bucket& bucket : made.buckets) {
-      bucket.quantized = QuantizedElements(job, made.parameters, bucket);
-    }
+    for (Bucket& bucket : made.buckets) CountQuantized(job, made.parameters, &bucket);
     chunks.push_back(std::move(made));
   }
   return chunks;
@@ -297,7 +295,27 @@ ParameterGather::ParameterGather(const WriterContext& context,
     : c_(context), chunks_(*chunks) {
   for (const ChunkBuckets& chunk : chunks_) {
     ops_.emplace_back(chunk.buckets.size(), ProgramBuilder::kNothing);
+    quantized_.emplace_back(chunk.buckets.size(), false);
   }
+}
+
+bool ParameterGather::quantizes() const {
+  const PrecisionRules& precision = c_.job.training.precision;
+  return overlapped() && precision.quantized_gather && precision.products() == DataType::kMxfp8;
+}
+
+// Weights in MXFP8 are gathered in 16 bits, and each is quantized behind the gather of its bucket
+// (_post_param_sync of param_and_grad_buffer.py): a hook of the module, in front of its graph.
+void ParameterGather::Quantize(int chunk, size_t bucket) {
+  const auto c = static_cast<size_t>(chunk);
+  const Bucket& of = chunks_[c].buckets[bucket];
+  if (!quantizes() || quantized_[c][bucket] || of.quantized_weights == 0) return;
+  quantized_[c][bucket] = true;
+  const Op place = c_.builder->place();
+  c_.builder->SetPlace(-1, place.microbatch, chunk);
+  c_.builder->Compute(
+      QuantizeWork(of.quantized_weights, of.quantized, DataType::kMxfp8, c_.tables));
+  c_.builder->SetPlace(place.layer, place.microbatch, place.chunk);
 }
 
 bool ParameterGather::overlapped() const {
@@ -333,6 +351,7 @@ void ParameterGather::BeforeForward(int chunk, int layer) {
     if (!HoldsParameters(chunks_[c], bucket, layer)) continue;
     if (ops_[c][bucket] == ProgramBuilder::kNothing) Start(c, bucket);
     c_.builder->Wait(ops_[c][bucket]);
+    Quantize(chunk, bucket);
     // The next bucket is gathered while the layers of this bucket compute.
     const bool more =
         bucket > 0 && chunks_[c].buckets[bucket - 1].expert == chunks_[c].buckets[bucket].expert;

@@ -89,9 +89,12 @@ class ParameterGather {
   void BeforeForward(int chunk, int layer);
   // Called after the optimizer. Gathers all buckets, one after another, from the end of the model.
   void GatherAll();
+  // Returns true if the first forward quantizes the weights that it has gathered.
+  bool quantizes() const;
 
  private:
   bool overlapped() const;
+  void Quantize(int chunk, size_t bucket);
   ProgramBuilder::OpId Start(size_t chunk, size_t bucket);
   void StartChunk(size_t chunk);
   void CopyTensors(size_t chunk, size_t bucket);
@@ -99,6 +102,7 @@ class ParameterGather {
   const WriterContext& c_;
   const std::vector<ChunkBuckets>& chunks_;
   std::vector<std::vector<ProgramBuilder::OpId>> ops_;  // [chunk][bucket], kNothing: not started
+  std::vector<std::vector<bool>> quantized_;            // [chunk][bucket]
 };
 
 }  // namespace drydock

@@ -26,8 +26,8 @@ struct Bucket {
   bool expert = false;
   bool whole_tensors = false;  // no rank has a part of one
   int unit = -1;               // Megatron-FSDP: the layer; -1 outside layers
-  int64_t quantized =
-      0;  // elements of weights whose products are quantized; the caller fills it in
+  // Weights whose products are quantized, and their elements; the caller fills them in.
+  int64_t quantized_weights = 0, quantized = 0;
 };
 
 // The buckets of the rule's buffer, in order of filling: from the end of the model.

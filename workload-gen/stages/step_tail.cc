@@ -13,7 +13,10 @@ StepTail::StepTail(const WriterContext& context, const std::vector<ChunkBuckets>
       if (!c_.job.training.optimizer.distributed) owned_ += parameter.elements;
     }
     CountTensors(chunk);
-    for (const Bucket& bucket : chunk.buckets) quantized_ += bucket.quantized;
+    for (const Bucket& bucket : chunk.buckets) {
+      quantized_ += bucket.quantized;
+      quantized_weights_ += bucket.quantized_weights;
+    }
     if (!c_.job.training.optimizer.distributed) continue;
     for (const Bucket& bucket : chunk.buckets) {
       owned_ += bucket.elements / OwnersOf(bucket, c_.job, c_.layout);
@@ -55,7 +58,7 @@ void StepTail::Write(GradientReduction* reduction, ParameterGather* gather) {
   c_.builder->SetPhase(Phase::kOptimizer);
   Optimize();
   gather->GatherAll();
-  QuantizeWeights();
+  if (!gather->quantizes()) QuantizeWeights();
   c_.builder->SetPhase(Phase::kOther);
   Checks();
 }
@@ -196,10 +199,9 @@ void StepTail::QuantizeWeights() {
   if (quantized_ == 0 || precision.delayed_scaling()) return;
   const bool stored = type != DataType::kMxfp8 || c_.job.megatron_fsdp.any();
   if (precision.quantized_gather && stored) return;
-  const bool known = type == DataType::kMxfp8 || type == DataType::kFp8Block;
-  c_.builder->Compute(StepWork("weights.quantise",
-                               submodule::Quantize{.rows = 1, .n = quantized_, .fused = known},
-                               type, c_.tables));
+  // Apart from a gather, the code of the weight's module does it.
+  const int64_t weights = precision.quantized_gather ? quantized_weights_ : 1;
+  c_.builder->Compute(QuantizeWork(weights, quantized_, type, c_.tables));
 }
 
 void StepTail::Checks() {

@@ -39,7 +39,8 @@ class StepTail {
   int64_t tensors_ = 0;     // that hold these elements
   int64_t parameters_ = 0;  // tensors of this rank's part of the model
   MuonShare muon_;
-  int64_t quantized_ = 0;  // elements of weights of which this rank has quantized copies
+  // Weights of which this rank has quantized copies, and their elements.
+  int64_t quantized_weights_ = 0, quantized_ = 0;
 };
 
 }  // namespace drydock

@@ -73,7 +73,12 @@ class HostCosts {
     return grouped != nullptr && !grouped->one_kernel ? grouped->experts : 0;
   }
 
+  // Of the step's loops. The quantization of weights has a row for each, or one row if the code of
+  // their modules does it.
   static int64_t TensorsOf(const Submodule& s) {
+    if (const auto* quantize = s.As<submodule::Quantize>()) {
+      return quantize->rows > 1 ? quantize->rows : 0;
+    }
     return std::visit(
         [](const auto& work) -> int64_t {
           if constexpr (requires { work.tensors; }) return work.tensors;

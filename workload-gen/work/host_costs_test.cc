@@ -24,6 +24,7 @@ HostLaunchSet Costs() {
                                    .expert_forward = Time::Us(10),
                                    .expert_backward = Time::Us(20)};
   set.modules["optimizer"] = {.once = Time::Us(200), .tensor = Time::Us(30)};
+  set.modules["quantise"] = {.tensor = Time::Us(90)};
   return set;
 }
 
@@ -78,6 +79,13 @@ TEST(HostCostsTest, EachWeightOfExpertsCosts) {
 TEST(HostCostsTest, TheOptimizerVisitsTensorsAndBearsTheStep) {
   EXPECT_EQ(HostOf(Of(submodule::Optimizer{{1000, 7}}, Pass::kNone)),
             Time::Us(1000 + 200 + 7 * 30));
+}
+
+// Weights that a loop quantizes, not those that their modules do, or activations.
+TEST(HostCostsTest, EachQuantizedWeightCosts) {
+  EXPECT_EQ(HostOf(Of(submodule::Quantize{.rows = 7, .n = 32}, Pass::kNone)), Time::Us(7 * 90));
+  EXPECT_EQ(HostOf(Of(submodule::Quantize{.rows = 1, .n = 224}, Pass::kNone)), Time());
+  EXPECT_EQ(HostOf(Of(submodule::Quantize{.rows = 7, .n = 32}, Pass::kForward)), Time());
 }
 
 // Four trays of two hosts: 1/2 + 1/3 + 1/4 of the delay of one, which the step has already.

@@ -173,4 +173,11 @@ uint32_t StepWork(const char* name, const SubmoduleWork& work, DataType type, Wo
   return tables->Intern(s);
 }
 
+uint32_t QuantizeWork(int64_t weights, int64_t elements, DataType type, WorkTables* tables) {
+  const bool known = type == DataType::kMxfp8 || type == DataType::kFp8Block;
+  const submodule::Quantize work{
+      .rows = weights, .n = (elements + weights - 1) / weights, .fused = known};
+  return StepWork("weights.quantise", work, type, tables);
+}
+
 }  // namespace drydock

@@ -69,10 +69,10 @@ struct RankWork {
   EmbeddingWork embedding;
   HeadWork head;
   std::optional<MtpWork> mtp;
-  GraphCopyWork graph_copies;  // unless training.cuda_graphs has none or whole passes
-  int64_t rows = 0;            // t: tokens of a micro-batch on this rank
+  GraphCopyWork graph_copies;   // unless training.cuda_graphs has none or whole passes
+  int64_t rows = 0;             // t: tokens of a micro-batch on this rank
   int64_t offloaded_layer = 0;  // bytes that each layer of training.offload_layers offloads
-  int64_t local_rows = 0;      // t, or t / tensor under sequence parallelism
+  int64_t local_rows = 0;       // t, or t / tensor under sequence parallelism
 
   const LayerWork& LayerOf(int layer) const {
     return kinds[kind_of_layer[static_cast<size_t>(layer)]];
@@ -90,6 +90,9 @@ int Fp8LinearLayersIn(const LayerWork& layer, const ModelShape& model,
 
 // Enters element-wise work of the optimizer step or the gradient reduction in the table.
 uint32_t StepWork(const char* name, const SubmoduleWork& work, DataType type, WorkTables* tables);
+// Enters the quantization of `elements` of weights; `weights`: how many a loop quantizes, or 1 if
+// the code of their modules does.
+uint32_t QuantizeWork(int64_t weights, int64_t elements, DataType type, WorkTables* tables);
 
 }  // namespace drydock
 

@@ -117,7 +117,9 @@ class ExpertMaker {
 
   void MakeExchanges(int gpus) {
     if (training_.moe.without_nccl()) {
-      if (layout_.expert * layout_.expert_tensor > 1) MakeLibraryExchanges(gpus);
+      if (layout_.expert * layout_.expert_tensor == 1) return;
+      MakeLibraryExchanges(gpus);
+      if (training_.moe.dispatcher == MoeDispatcher::kHybridEp) MakeHybridEpKernels(gpus);
       return;
     }
     const DataType type = training_.precision.type;
@@ -150,6 +152,29 @@ class ExpertMaker {
     work_.tokens_back = exchange(0, /*back=*/true);
     work_.gradients_out = exchange(0, /*back=*/false);
     work_.gradients_back = exchange(hybrid ? all : 4 * own, /*back=*/true);
+  }
+
+  // HybridEP's kernels around its exchange (executor.cu and `scan` of hybrid_ep_backend.cuh). One
+  // finds from the gathered map where each token goes: it reads the columns of the experts that
+  // share NVLink twice, which is as much as to copy them, and writes little. Across hosts, what is
+  // sent is copied into a buffer that NICs can read, with a probability in fp32 for each expert.
+  void MakeHybridEpKernels(int gpus) {
+    const int64_t ranks = layout_.expert * layout_.expert_tensor;
+    const int64_t near = std::min<int64_t>(gpus, ranks), tokens = work_.routing.tokens;
+    const auto copy = [&](const std::string& name, DataType type, int64_t rows, int64_t n,
+                          Pass pass) {
+      return maker_.Add({.name = name,
+                         .pass = pass,
+                         .type = type,
+                         .work = submodule::Add{.rows = rows, .n = n, .summands = 1}});
+    };
+    work_.scan =
+        copy("moe.scan", DataType::kUint8, tokens * ranks, near * local_experts_, Pass::kForward);
+    if (near == ranks) return;
+    const DataType type = training_.precision.type;
+    const int64_t more = 4 * int64_t{m_.moe.experts} / SizeOf(type).count();
+    work_.stage_tokens = copy("moe.stage", type, tokens, width_ + more, Pass::kForward);
+    work_.stage_gradients = copy("moe.stage", type, tokens, width_, Pass::kBackward);
   }
 
   void MakeLatent() {

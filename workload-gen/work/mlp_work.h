@@ -55,6 +55,9 @@ struct ExpertWork {
   std::optional<LatentExpertWork> latent;
   std::optional<ExpertBiasWork> bias;
   std::optional<ForwardBackwardWork> pad, unpad;  // the rows of each expert, for products in fp8
+  std::optional<uint32_t> scan;                   // of the map of picks, by HybridEP
+  // Copies what HybridEP sends to other hosts into its buffer: tokens, or their gradients.
+  std::optional<uint32_t> stage_tokens, stage_gradients;
   TokenRouting routing;
   // The calls of token dispatch and combine, for tokens, their gradients, and probabilities
   // (all-to-all, flex). Without a value if there is no other rank.
