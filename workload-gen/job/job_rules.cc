@@ -110,6 +110,14 @@ class JobRules {
            "'layernorm' has no effect with kernels: fused: Transformer Engine runs the norms of "
            "dense layers and standard attention within the products behind them; leave it out");
     }
+    if (modules.shared_experts && job_.overlap.shared_expert) {
+      Fail(key, "'shared_experts' excludes overlap.shared_expert");
+    }
+    if ((modules.norms || modules.moe_activation) && job_.training.precision.delayed_scaling()) {
+      Fail(key,
+           "'layernorm' and 'moe_act' exclude fp8_recipe: delayed, the default, as Megatron-Core "
+           "does; write another one, such as tensorwise");
+    }
     const RecomputeRules& recompute = job_.training.recompute;
     if (recompute.method == RecomputeMethod::kUniform && recompute.layers == 0) {
       Fail("training.recompute_layers",

@@ -184,6 +184,14 @@ INSTANTIATE_TEST_SUITE_P(
              "'moe_grouped_kernel: one' needs moe_grouped_gemm: true"},
         Rule{{"training.recompute=selective", "training.recompute_modules=[moe]"},
              "'moe' and 'moe_act' need model.experts"},
+        Rule{Experts({"model.shared_expert_ffn=64", "overlap.shared_expert=true",
+                      "training.recompute=selective",
+                      "training.recompute_modules=[shared_experts]"}),
+             "'shared_experts' excludes overlap.shared_expert"},
+        Rule{Experts({"training.precision=fp8", "training.recompute=selective",
+                      "training.recompute_modules=[moe_act]"}),
+             "'layernorm' and 'moe_act' exclude fp8_recipe: delayed, the default, as Megatron-Core "
+             "does; write another one, such as tensorwise"},
         Rule{{"training.kernels=fused", "training.recompute=selective",
               "training.recompute_modules=[layernorm]"},
              "'layernorm' has no effect with kernels: fused: Transformer Engine runs the norms of "

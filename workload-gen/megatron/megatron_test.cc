@@ -280,7 +280,7 @@ std::map<std::pair<Phase, int>, std::pair<int64_t, int64_t>> QuantizedWeights(Ov
     if (op.kind != OpKind::kCompute) continue;
     for (const uint32_t number : w.blocks[op.work].submodules) {
       const Submodule& s = w.submodules[number];
-      if (s.name != "weights.quantise") continue;
+      if (s.name != "weights.quantise" && s.name != "gathered.quantise") continue;
       EXPECT_EQ(op.layer, -1) << "in front of the graph of a layer";
       const auto& work = *s.As<submodule::Quantize>();
       auto& [weights, elements] = found[{op.phase, op.microbatch}];
@@ -305,6 +305,30 @@ TEST(Megatron, GatheredWeightsInMxfp8AreQuantizedOneByOne) {
               ElementsAre(Pair(std::pair{Phase::kOptimizer, -1}, each)));
   EXPECT_THAT(QuantizedWeights({"overlap.param_gather=true"}),
               ElementsAre(Pair(std::pair{Phase::kOptimizer, -1}, once)));
+}
+
+// The next bucket is on its way before the host quantizes the weights of this one.
+TEST(Megatron, TheNextGatherStartsBeforeWeightsAreQuantized) {
+  const Workload w = TestWorkload(
+      {"training.precision=fp8", "training.fp8_recipe=mxfp8", "training.distributed_optimizer=true",
+       "training.quantized_param_gather=true", "overlap.grad_reduce=true",
+       "overlap.param_gather=true", "training.bucket_elements=10000"});
+  int gathers = 0, quantized = 0;
+  for (const Op& op : w.programs[0].ops) {
+    if (op.kind == OpKind::kCollective &&
+        w.calls[op.work].collective == CollectiveType::kAllGather &&
+        w.roles[op.role].dimension == Dimension::kData) {
+      ++gathers;
+    }
+    if (op.kind != OpKind::kCompute ||
+        w.submodules[w.blocks[op.work].submodules.front()].name != "gathered.quantise") {
+      continue;
+    }
+    ++quantized;
+    EXPECT_GT(gathers, quantized) << "the bucket that is quantized and the next one";
+    if (quantized == 3) break;
+  }
+  EXPECT_EQ(quantized, 3);
 }
 
 TEST(Megatron, MessagesBetweenStages) {

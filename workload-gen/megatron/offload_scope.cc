@@ -47,7 +47,8 @@ constexpr OffloadRule kRules[] = {
     {"'attn_norm' has no effect without model.kv_lora_rank: Transformer Engine fuses the norm with "
      "the projections, and 'qkv_linear' offloads what both save",
      [](const TrainingJob& job) {
-       return ModulesOf(job).attention_norm && !job.model.attention.is_latent();
+       return ModulesOf(job).attention_norm && !job.model.attention.is_latent() &&
+              job.training.kernels.fused;
      }},
     {"'mlp_norm', 'expert_fc1' and 'moe_act' need model.experts",
      [](const TrainingJob& job) {

@@ -55,8 +55,11 @@ class Drawer {
                       Flag("overlap.p2p", Coin()),
                       Set("training.bucket_elements", 20000),
                       "model.bias=false",
-                      "model.dropout=0",
-                      std::string("training.precision=") + (Coin() ? "fp8" : "bf16")};
+                      "model.dropout=0"};
+    const bool fp8 = Coin();
+    Add(&draw, std::string("training.precision=") + (fp8 ? "fp8" : "bf16"));
+    delayed_ = fp8 && Coin();
+    if (fp8 && !delayed_) Add(&draw, "training.fp8_recipe=tensorwise");
     const char* types[] = {"p2p", "a2a", "allgather"};
     const bool exchange = context * tensor <= 8;
     Add(&draw, std::string("parallel.context_type=") + types[Pick({0, exchange ? 1 : 0, 2})]);
@@ -104,7 +107,8 @@ class Drawer {
     }
     shared_ = Coin();
     if (shared_) Add(draw, "model.shared_expert_ffn=64");
-    if (shared_) Add(draw, Flag("overlap.shared_expert", Coin()));
+    overlaps_ = shared_ && Coin();
+    if (shared_) Add(draw, Flag("overlap.shared_expert", overlaps_));
     if (dispatcher != 0) return;
     if (expert > 1 && Coin()) Add(draw, "training.moe_imbalance=1.5");
     if (Coin()) Add(draw, "training.moe_capacity_factor=1.25");
@@ -119,14 +123,15 @@ class Drawer {
     Add(draw, std::string("training.recompute=") + kind);
     if (kind != kinds[1]) return;
     const char* modules[] = {"[core_attn", "[layernorm, moe_act", "[mlp, moe"};
-    std::string list = modules[Pick({0, 1, 2})];
-    if (shared_ && Coin()) list += ", shared_experts";
+    std::string list = modules[Pick({0, delayed_ ? 2 : 1, 2})];
+    if (shared_ && !overlaps_ && Coin()) list += ", shared_experts";
     if (latent_ && Coin()) list += ", mla_up_proj";
     Add(draw, "training.recompute_modules=" + list + "]");
   }
 
   std::mt19937 random_;
-  bool shared_ = false, latent_ = false;  // of the current job
+  // Of the current job.
+  bool shared_ = false, latent_ = false, overlaps_ = false, delayed_ = false;
 };
 
 TEST(WorkloadExperts, HoldsForRandomLayouts) {

@@ -150,7 +150,7 @@ class Walker {
     if (op.microbatch < 0) return;
     const Part part = PartOf(op);
     for (size_t i = 0; i < block.size(); ++i) {
-      const Run run = {block[i], gathered && i == 0};
+      const Run run = {block[i], gathered && i == 0 && GathersInput(w_.submodules[block[i]])};
       if (op.phase == Phase::kForward) Forward(part, run);
       if (op.phase == Phase::kRecompute) Repeat(part, run);
       if (op.phase == Phase::kBackward) Backward(part, run.submodule, op.layer >= 0);
@@ -242,6 +242,8 @@ class Walker {
   // read the same tensor, as do the router and shared experts, and the parts of one GEMM.
   bool SharesInput(const Submodule& s, const Submodule* before) const {
     if (s.name == "shared.fc1") return true;
+    // Reads what the router read; in fp8, it saves a copy of its own.
+    if (s.name == "moe.latent-down") return OperandBytes(s.type) == 2;
     // The indexer reads what q-up and q-down read; where ranks split the rows, it gathers them.
     if (s.name == "attention.index-q" || s.name == "attention.index-k") return rules_.tensor == 1;
     if (before == nullptr) return false;
@@ -329,15 +331,28 @@ class Walker {
     dropped.pop_front();
   }
 
+  bool Repeats(const Part& part, const std::string& name) const {
+    const auto number = numbers_.find(name);
+    const auto repeated = repeated_.find(part);
+    return number != numbers_.end() && repeated != repeated_.end() &&
+           std::any_of(repeated->second.begin(), repeated->second.end(),
+                       [&](uint32_t s) { return names_[s] == number->second; });
+  }
+
   // Returns whether a repeated sequence has to keep the input of `s`, because no other submodule of
-  // the sequence writes it: its first one, or the norm of another latent.
+  // the sequence writes it: its first one, and the norm of keys and values where only the
+  // projections behind it are repeated.
   bool KeepsInput(const Part& part, const Submodule& s) const {
     if (rules_.keeps_outputs) return saved_at_.count(part) > 0 && part != last_part_;
     if (part != last_part_) return saved_at_.count(part) > 0;
-    if (!last_again_) return true;
-    const auto* norm = s.As<submodule::Norm>();
-    const auto* linear = last_->As<submodule::Linear>();
-    return norm != nullptr && linear != nullptr && norm->n != linear->n;
+    return !last_again_ || (s.name == "attention.kv-norm" && !Repeats(part, "attention.kv-down"));
+  }
+
+  // A gather of rows before other submodules, such as a norm, is of something else: rotated keys.
+  // The absorbed queries and the indexer do not read what was gathered last.
+  static bool GathersInput(const Submodule& s) {
+    return s.Is<submodule::Linear>() && s.name != "attention.absorb" &&
+           s.name != "attention.index-q";
   }
 
   void Forward(const Part& part, const Run& run) {

@@ -186,6 +186,23 @@ TEST(RankMemory, BackwardOfAGatedActivation) {
   EXPECT_EQ(Part(w, "working tensors"), 3 * kFfn + kWide - free);
 }
 
+// Layers that are repeated whole keep their input, however many norms they have.
+TEST(RankMemory, FullRecomputationKeepsNoInputOfANorm) {
+  const auto activations = [](const char* norms) {
+    return Activations(ShardedWorkload({"training.framework=megatron", "training.recompute=full",
+                                        "model.layers=8", std::string("model.qk_norm=") + norms},
+                                       1, 1),
+                       0);
+  };
+  const auto layer = [](const char* norms) {
+    return Activations(ShardedWorkload({"training.framework=megatron", "training.recompute=full",
+                                        "model.layers=1", std::string("model.qk_norm=") + norms},
+                                       1, 1),
+                       0);
+  };
+  EXPECT_EQ(activations("true") - layer("true"), activations("false") - layer("false"));
+}
+
 // The result of the experts' activation, which the second product reads, comes back expert by
 // expert: 64 rows to 2 of 4 experts, 160 wide.
 TEST(RankMemory, RepeatedActivationsOfExpertsDropWhatTheyWrote) {

@@ -351,11 +351,11 @@ void ParameterGather::BeforeForward(int chunk, int layer) {
     if (!HoldsParameters(chunks_[c], bucket, layer)) continue;
     if (ops_[c][bucket] == ProgramBuilder::kNothing) Start(c, bucket);
     c_.builder->Wait(ops_[c][bucket]);
-    Quantize(chunk, bucket);
     // The next bucket is gathered while the layers of this bucket compute.
     const bool more =
         bucket > 0 && chunks_[c].buckets[bucket - 1].expert == chunks_[c].buckets[bucket].expert;
     if (more && ops_[c][bucket - 1] == ProgramBuilder::kNothing) Start(c, bucket - 1);
+    Quantize(chunk, bucket);
   }
 }
 

@@ -200,7 +200,7 @@ void StepTail::QuantizeWeights() {
   const bool stored = type != DataType::kMxfp8 || c_.job.megatron_fsdp.any();
   if (precision.quantized_gather && stored) return;
   // Apart from a gather, the code of the weight's module does it.
-  const int64_t weights = precision.quantized_gather ? quantized_weights_ : 1;
+  const int64_t weights = precision.quantized_gather ? quantized_weights_ : 0;
   c_.builder->Compute(QuantizeWork(weights, quantized_, type, c_.tables));
 }
 

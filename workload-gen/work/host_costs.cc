@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "workload-gen/work/layer_work.h"
+
 namespace drydock {
 namespace {
 
@@ -73,11 +75,10 @@ class HostCosts {
     return grouped != nullptr && !grouped->one_kernel ? grouped->experts : 0;
   }
 
-  // Of the step's loops. The quantization of weights has a row for each, or one row if the code of
-  // their modules does it.
+  // Of the step's loops. The quantization of gathered weights has a row for each.
   static int64_t TensorsOf(const Submodule& s) {
     if (const auto* quantize = s.As<submodule::Quantize>()) {
-      return quantize->rows > 1 ? quantize->rows : 0;
+      return s.name == kGatheredQuantize ? quantize->rows : 0;
     }
     return std::visit(
         [](const auto& work) -> int64_t {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "workload-gen/work/layer_work.h"
+
 namespace drydock {
 namespace {
 
@@ -83,9 +85,15 @@ TEST(HostCostsTest, TheOptimizerVisitsTensorsAndBearsTheStep) {
 
 // Weights that a loop quantizes, not those that their modules do, or activations.
 TEST(HostCostsTest, EachQuantizedWeightCosts) {
-  EXPECT_EQ(HostOf(Of(submodule::Quantize{.rows = 7, .n = 32}, Pass::kNone)), Time::Us(7 * 90));
-  EXPECT_EQ(HostOf(Of(submodule::Quantize{.rows = 1, .n = 224}, Pass::kNone)), Time());
-  EXPECT_EQ(HostOf(Of(submodule::Quantize{.rows = 7, .n = 32}, Pass::kForward)), Time());
+  const auto cost = [](const char* name, int64_t rows, Pass pass) {
+    Submodule s = Of(submodule::Quantize{.rows = rows, .n = 32}, pass);
+    s.name = name;
+    return HostOf(s);
+  };
+  EXPECT_EQ(cost(kGatheredQuantize, 7, Pass::kNone), Time::Us(7 * 90));
+  EXPECT_EQ(cost(kGatheredQuantize, 1, Pass::kNone), Time::Us(90));
+  EXPECT_EQ(cost("weights.quantise", 1, Pass::kNone), Time());
+  EXPECT_EQ(cost("attention.qkv", 7, Pass::kForward), Time());
 }
 
 // Four trays of two hosts: 1/2 + 1/3 + 1/4 of the delay of one, which the step has already.

@@ -1,5 +1,6 @@
 #include "workload-gen/work/layer_work.h"
 
+#include <algorithm>
 #include <map>
 
 #include "workload-gen/work/submodule_costs.h"
@@ -175,9 +176,9 @@ uint32_t StepWork(const char* name, const SubmoduleWork& work, DataType type, Wo
 
 uint32_t QuantizeWork(int64_t weights, int64_t elements, DataType type, WorkTables* tables) {
   const bool known = type == DataType::kMxfp8 || type == DataType::kFp8Block;
-  const submodule::Quantize work{
-      .rows = weights, .n = (elements + weights - 1) / weights, .fused = known};
-  return StepWork("weights.quantise", work, type, tables);
+  const int64_t rows = std::max<int64_t>(weights, 1);
+  const submodule::Quantize work{.rows = rows, .n = (elements + rows - 1) / rows, .fused = known};
+  return StepWork(weights > 0 ? kGatheredQuantize : "weights.quantise", work, type, tables);
 }
 
 }  // namespace drydock

@@ -90,7 +90,9 @@ int Fp8LinearLayersIn(const LayerWork& layer, const ModelShape& model,
 
 // Enters element-wise work of the optimizer step or the gradient reduction in the table.
 uint32_t StepWork(const char* name, const SubmoduleWork& work, DataType type, WorkTables* tables);
-// Enters the quantization of `elements` of weights; `weights`: how many a loop quantizes, or 1 if
+// The submodule in which a loop quantizes gathered weights.
+inline constexpr const char* kGatheredQuantize = "gathered.quantise";
+// Enters the quantization of `elements` of weights; `weights`: how many a loop quantizes, or 0 if
 // the code of their modules does.
 uint32_t QuantizeWork(int64_t weights, int64_t elements, DataType type, WorkTables* tables);
 

@@ -282,6 +282,11 @@ class ComputedTraining {
     std::vector<std::string> modules;
     const char* argument =
         r_.Has("--recompute-modules") ? "--recompute-modules" : "--moe-layer-recompute";
+    if (r_.Text("--recompute-granularity") == "full") {
+      notes_.remarks.push_back(std::string(argument) +
+                               " has no effect with --recompute-granularity full");
+      return;
+    }
     for (const ScriptWord& value : r_.Values(argument)) modules.push_back(value.text);
     if (r_.Has("--moe-layer-recompute")) {
       modules.emplace_back("moe");
@@ -307,7 +312,8 @@ class ComputedTraining {
     std::vector<std::string> modules;
     for (const ScriptWord& value : r_.Values("--offload-modules")) modules.push_back(value.text);
     // Megatron-Core offloads a norm that is a module of its own.
-    if (!r_.Has("--multi-latent-attention") && std::erase(modules, "attn_norm") > 0) {
+    if (!has_own_modules() && !r_.Has("--multi-latent-attention") &&
+        std::erase(modules, "attn_norm") > 0) {
       notes_.remarks.emplace_back(
           "--offload-modules attn_norm has no effect: Transformer Engine fuses the norm with the "
           "projections");

@@ -252,6 +252,10 @@ TEST(MegatronJob, RecomputeArguments) {
   const std::string norms = "--bf16 --recompute-granularity selective --recompute-modules ";
   EXPECT_FALSE(Gpt(norms + "mlp layernorm").training.recompute.modules.norms);
   EXPECT_EQ(Gpt(norms + "layernorm").training.recompute.granularity, Recompute::kNone);
+  EXPECT_EQ(Gpt("--bf16 --recompute-granularity full --recompute-method uniform "
+                "--recompute-num-layers 1 --recompute-modules layernorm")
+                .training.recompute.granularity,
+            Recompute::kFull);
   EXPECT_EQ(GptError("--bf16 --recompute-granularity full"),
             "full needs --recompute-method uniform or block");
 }
