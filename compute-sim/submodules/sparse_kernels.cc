@@ -110,7 +110,7 @@ class IndexKernels : public SparseKernels {
         picked_only_ ? s_.head_dim * (e_ + kFp32Element) : 2 * SharedKeyBytes(s_.heads);
     Product(picked_only_ ? Keys::kPicked : Keys::kInOrder, s_.heads, keys, 3 * s_.head_dim, load,
             queries + 3 * keys * kFp32Element);
-    list_.Memory(K::kCast, s_.keys, s_.head_dim);
+    list_.Memory(K::kCast, s_.all_keys(), s_.head_dim);
     list_.Operators(1, s_.rows, s_.heads * s_.head_dim);  // times the gradient of the loss
   }
 
@@ -119,7 +119,7 @@ class IndexKernels : public SparseKernels {
   // memory.
   void ComposedScores() {
     list_.Memory(K::kCast, s_.rows, s_.heads * s_.head_dim);
-    list_.Memory(K::kCast, s_.keys, s_.head_dim);
+    list_.Memory(K::kCast, s_.all_keys(), s_.head_dim);
     Fp32Gemm(all_heads_, s_.keys, s_.head_dim);
     Fp32Operators(2, all_heads_, s_.keys);
   }
@@ -136,7 +136,7 @@ class IndexKernels : public SparseKernels {
     Fp32Gemm(all_heads_, s_.head_dim, s_.keys);
     Fp32Gemm(s_.keys, s_.head_dim, all_heads_);
     list_.Memory(K::kCast, s_.rows, s_.heads * s_.head_dim);
-    list_.Memory(K::kCast, s_.keys, s_.head_dim);
+    list_.Memory(K::kCast, s_.all_keys(), s_.head_dim);
   }
 
   const bool picked_only_;
@@ -172,7 +172,7 @@ class TargetKernels : public SparseKernels {
   // Each head gets a copy of the keys.
   void Composed() {
     list_.Memory(K::kCast, s_.rows, s_.heads * s_.head_dim);
-    list_.Memory(K::kCast, s_.keys, s_.heads * s_.head_dim);
+    list_.Memory(K::kCast, s_.all_keys(), s_.heads * s_.head_dim);
     Fp32Gemms(s_.heads, s_.rows, s_.keys, s_.head_dim);
     Fp32Operators(2, all_heads_, s_.keys);  // scale and mask
     MaskOfPicks();
@@ -204,10 +204,10 @@ class AttentionKernels : public SparseKernels {
     Pad(value_);
     if (s_.tilelang) Attend();
     list_.Memory(K::kRowReduce, s_.rows, run_ * value_, 2 * list_.e);
-    list_.Fp32(K::kFill, s_.keys, s_.head_dim);
+    list_.Fp32(K::kFill, s_.all_keys(), s_.head_dim);
     Product(Keys::kPicked, run_, picked(), 3 * s_.head_dim + 2 * value_,
             s_.head_dim * (e_ + kFp32Element), 2 * run_ * (s_.head_dim + value_) * e_);
-    list_.Memory(K::kCast, s_.keys, s_.head_dim);
+    list_.Memory(K::kCast, s_.all_keys(), s_.head_dim);
     Pad(s_.head_dim);
   }
 
@@ -227,7 +227,8 @@ class AttentionKernels : public SparseKernels {
 
   void ComposedForward() {
     list_.Memory(K::kCast, s_.rows, s_.heads * s_.head_dim);
-    list_.Memory(K::kCast, s_.keys, s_.heads * s_.head_dim);
+    list_.Memory(K::kCast, s_.all_keys(), s_.head_dim);
+    if (s_.sequences() > 1) list_.Fp32(K::kCopy, s_.all_keys(), s_.heads * s_.head_dim);
     Fp32Gemms(s_.heads, s_.rows, s_.keys, s_.head_dim);
     Fp32Operators(1, all_heads_, s_.keys);  // the scale
     MaskOfPicks();
@@ -242,16 +243,16 @@ class AttentionKernels : public SparseKernels {
   void ComposedBackward() {
     list_.Add(BatchedGemm(list_.type, s_.heads, s_.rows, s_.keys, value_));
     list_.Add(BatchedGemm(list_.type, s_.heads, s_.keys, value_, s_.rows));
-    list_.Memory(K::kRowReduce, s_.keys, s_.heads * value_, list_.e);
+    list_.Memory(K::kRowReduce, s_.all_keys(), s_.heads * value_, list_.e);
     list_.Memory(K::kCast, all_heads_, s_.keys);
     list_.Memory(K::kElementwise, all_heads_, s_.keys, 2 * kFp32 + kPick);
     list_.Fp32(K::kSoftmaxBackward, all_heads_, s_.keys);
     Fp32Operators(1, all_heads_, s_.keys);
     Fp32Gemms(s_.heads, s_.rows, s_.head_dim, s_.keys);
     Fp32Gemms(s_.heads, s_.keys, s_.head_dim, s_.rows);
-    Sum(s_.keys, s_.heads * s_.head_dim);
+    Sum(s_.all_keys(), s_.heads * s_.head_dim);
     list_.Memory(K::kCast, s_.rows, s_.heads * s_.head_dim);
-    list_.Memory(K::kAdd, s_.keys, s_.head_dim);  // as key and as value
+    list_.Memory(K::kAdd, s_.all_keys(), s_.head_dim);  // as key and as value
   }
 
   const int64_t value_;
@@ -270,6 +271,8 @@ void ListKernels(const submodule::SparseTarget& s, KernelList* list) {
   TargetKernels(s, list).Forward();
 }
 
+  // All heads read the same keys and values. Only of several sequences, torch.matmul copies them
+  // for each head.
 void ListKernels(const submodule::SparseAttention& s, KernelList* list) {
   AttentionKernels kernels(s, list);
   if (list->forward()) return kernels.Forward();
@@ -277,3 +280,4 @@ void ListKernels(const submodule::SparseAttention& s, KernelList* list) {
 }
 
 }  // namespace drydock
+    if (s_.sequences() > 1) list_.Memory(K::kCopy, s_.all_keys(), s_.heads * value_);

@@ -55,6 +55,7 @@ TEST(SparseKernels, KernelsPadHeads) {
   };
   EXPECT_EQ(heads("heads: 16"), "64");
   EXPECT_EQ(heads("heads: 64"), "64");
+  EXPECT_EQ(heads("heads: 192"), "192");
   EXPECT_EQ(heads("heads: 8, tilelang: true"), "16");
   EXPECT_EQ(heads("heads: 32, tilelang: true"), "32");
 }
@@ -66,6 +67,25 @@ TEST(SparseKernels, AnIndexerScoresAllKeysAndLearnsFromPicked) {
   EXPECT_EQ(FlopsOf(Words("sparse-index", index + "pass: bwd")), 6.0 * 4096 * 64 * 2049 * 128);
   EXPECT_EQ(FlopsOf(Words("sparse-index", index + "pass: bwd, picked_only: true")),
             6.0 * 4096 * 64 * 1536 * 128);
+}
+
+// All heads read the same keys, which are cast once; of several sequences, they are copied for each
+// head.
+TEST(SparseKernels, UnfusedHeadsShareTheirKeys) {
+  const auto bytes_of = [](const std::string& kind, KernelKind kernels, const std::string& more) {
+    double bytes = 0;
+    for (const Kernel& kernel : KernelsOfWords(Words(kind, "heads: 16, head_dim: 64" + more))) {
+      if (kernel.kind == kernels) bytes += kernel.bytes;
+    }
+    return bytes;
+  };
+  const double scores = 4096.0 * 4096 * 16, cast = 2 + 4;
+  EXPECT_EQ(bytes_of("sparse-attention", KernelKind::kCast, ", value_dim: 64"),
+            cast * (4096.0 * 64 * (16 + 1) + scores));
+  EXPECT_EQ(bytes_of("sparse-target", KernelKind::kCast, ""), cast * 4096.0 * 64 * (16 + 16));
+  EXPECT_EQ(bytes_of("sparse-attention", KernelKind::kCopy, ", value_dim: 64, batch: 2") -
+                bytes_of("sparse-attention", KernelKind::kCopy, ", value_dim: 64"),
+            2 * 4096.0 * 16 * 64 * (8 + 4));
 }
 
 // Four times the sequence: with 2048 picks, each of four times the queries picks little more, but

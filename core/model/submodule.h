@@ -406,8 +406,11 @@ struct ZeroCount : FlatBuffer {
 // else those of cuDNN and FlashMLA; without, PyTorch's operators over the whole square in fp32.
 struct SparseWork {
   int64_t rows = 0, keys = 0, heads = 0, head_dim = 0, top_k = 0;
+  int64_t batch = 0;  // sequences that share the rows, each with its keys; 0: one
   bool fused = false, tilelang = false;
 
+  int64_t sequences() const { return batch > 0 ? batch : 1; }
+  int64_t all_keys() const { return sequences() * keys; }
   int64_t most_picked() const { return top_k < keys ? top_k : keys; }
   // The mean number of keys that a query sees, and that it picks.
   double seen() const { return static_cast<double>(keys + 1) / 2; }
@@ -422,6 +425,7 @@ struct SparseWork {
     visit(Field::kExtent, "heads", s.heads);
     visit(Field::kExtent, "head_dim", s.head_dim);
     visit(Field::kExtent, "top_k", s.top_k);
+    visit(Field::kOptionalExtent, "batch", s.batch);
     visit(Field::kFlag, "fused", s.fused);
     visit(Field::kFlag, "tilelang", s.tilelang);
   }

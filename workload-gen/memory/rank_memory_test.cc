@@ -7,6 +7,7 @@
 #include "core/model/memory_total.h"
 #include "workload-gen/memory/activation_memory.h"
 #include "workload-gen/memory/saved_tensors.h"
+#include "workload-gen/memory/working_tensors.h"
 #include "workload-gen/testing/sharded_testing.h"
 
 namespace drydock {
@@ -243,17 +244,36 @@ TEST(RankMemory, SparseAttentionKeepsSquaresOnlyUnfused) {
   EXPECT_EQ(internal(), 4 * 4096 * 576 * (16 + 1) + (4 + 2) * 16 * int64_t{4096} * 4096);
 }
 
-// 64 queries of 2 heads of 8 columns and a weight each, and 32 keys, in 16 bits.
+// Two sequences of 2048 keys have as many keys as queries. cuDNN saves the picks with attention,
+// and TileLang with the indexer, too.
+TEST(RankMemory, SparseAttentionSavesTheKeysOfEachSequenceAndPicksOnce) {
+  const submodule::SparseWork shape = {
+      .rows = 4096, .keys = 2048, .heads = 16, .head_dim = 64, .top_k = 512, .batch = 2};
+  Submodule attention, index;
+  attention.work = submodule::SparseAttention{shape, 64};
+  EXPECT_EQ(SavedBy(attention, LossTensors()).inputs.count(), 2 * 4096 * 64 * (16 + 1));
+  index.work = submodule::SparseIndex{shape};
+  EXPECT_EQ(SavedBy(index, LossTensors()).inputs.count(), 2 * 4096 * (16 * (64 + 1) + 64));
+  auto& fused = std::get<submodule::SparseIndex>(index.work);
+  fused.fused = true;
+  EXPECT_EQ(SavedBy(index, LossTensors()).internal.count(), 0);
+  fused.tilelang = true;
+  EXPECT_EQ(SavedBy(index, LossTensors()).internal.count(), 4 * 4096 * 512);
+}
+
+double SparseBytes(const Overrides& more) {
+  Overrides all = {"parallel.tensor=1",      "model.bias=false",     "model.positions=rotary",
+                   "model.kv_lora_rank=16",  "model.q_lora_rank=24", "model.qk_nope_dim=8",
+                   "model.qk_rope_dim=4",    "model.value_dim=6",    "model.index_heads=2",
+                   "model.index_head_dim=8", "model.index_topk=16"};
+  all.insert(all.end(), more.begin(), more.end());
+  return LayerBytes(all, 1, false) * kSbh;
+}
+
+// 64 queries of 2 heads of 8 columns and a weight each, and 64 keys of 2 samples, in 16 bits.
 TEST(RankMemory, AnIndexerThatLearnsKeepsItsInputs) {
-  const auto bytes = [](const std::string& loss) {
-    return LayerBytes({"parallel.tensor=1", "model.bias=false", "model.positions=rotary",
-                       "model.kv_lora_rank=16", "model.q_lora_rank=24", "model.qk_nope_dim=8",
-                       "model.qk_rope_dim=4", "model.value_dim=6", "model.index_heads=2",
-                       "model.index_head_dim=8", "model.index_topk=16", "model.index_loss=" + loss},
-                      1, false) *
-           kSbh;
-  };
-  EXPECT_DOUBLE_EQ(bytes("dense") - bytes("none"), 2 * (64 * 2 * (8 + 1) + 32 * 8));
+  EXPECT_DOUBLE_EQ(SparseBytes({"model.index_loss=dense"}) - SparseBytes({"model.index_loss=none"}),
+                   2 * (64 * 2 * (8 + 1) + 64 * 8));
 }
 
 TEST(RankMemory, VerdictNamesTheFullestRanks) {

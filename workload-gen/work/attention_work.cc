@@ -91,6 +91,7 @@ class SparseMaker {
             .head_dim = head_dim,
             .top_k = sparse_.top_k,
             .fused = kernels_ != SparseKernels::kUnfused,
+            .batch = maker_.job().training.batch.micro * m_.samples(),
             .tilelang = kernels_ == SparseKernels::kTileLang};
   }
 
