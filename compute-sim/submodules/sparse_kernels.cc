@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "compute-sim/submodules/kernel_list.h"
+#include "core/model/sparse_shapes.h"
 
 namespace drydock {
 namespace {
@@ -83,11 +84,13 @@ class SparseKernels {
 class IndexKernels : public SparseKernels {
  public:
   IndexKernels(const submodule::SparseIndex& s, KernelList* list)
-      : SparseKernels(s, list), picked_only_(s.picked_only) {}
+      : SparseKernels(s, list), picked_only_(s.picked_only), by_heads_(s.by_heads) {}
 
   void Forward() {
     const int64_t queries = s_.heads * (s_.head_dim * e_ + kFp32Element);
-    if (s_.fused) {
+    if (s_.fused && by_heads_) {
+      ScoresByHeads();
+    } else if (s_.fused) {
       Product(Keys::kInOrder, s_.heads, seen(), s_.head_dim, SharedKeyBytes(s_.heads),
               queries + s_.keys * kFp32Element);
     } else {
@@ -124,6 +127,27 @@ class IndexKernels : public SparseKernels {
     Fp32Operators(2, all_heads_, s_.keys);
   }
 
+  // Of each piece of the queries, head after head: the product, its positive part, that times the
+  // weights of the head, and the sum, in place. Then the mask.
+  void ScoresByHeads() {
+    const int64_t chunks = ScoreChunks(s_), products = s_.heads * chunks;
+    list_.Memory(K::kCast, s_.all_keys(), s_.head_dim);
+    Pieces(K::kFill, chunks, s_.rows, kFp32);
+    list_.Memory(K::kCast, all_heads_, s_.head_dim);
+    list_.kernels.back().launches = static_cast<int>(products);
+    Fp32Gemms(products, (s_.rows + chunks - 1) / chunks, s_.keys, s_.head_dim);
+    list_.kernels.back().launches = static_cast<int>(products);
+    for (const double bytes : {2 * kFp32, 2 * kFp32, 3 * kFp32}) {
+      Pieces(K::kElementwise, products, all_heads_, bytes);
+    }
+    Pieces(K::kElementwise, chunks, s_.rows, 2 * kFp32 + kPick);
+  }
+  // A kernel for each of `count` pieces of `rows` rows of scores.
+  void Pieces(KernelKind kind, int64_t count, int64_t rows, double bytes) {
+    list_.Memory(kind, rows, s_.keys, bytes);
+    list_.kernels.back().launches = static_cast<int>(count);
+  }
+
   void ComposedBackward() {
     ComposedScores();
     Fp32Operators(3, s_.rows, s_.keys);  // softmax less target, times the gradient of the loss
@@ -139,7 +163,7 @@ class IndexKernels : public SparseKernels {
     list_.Memory(K::kCast, s_.all_keys(), s_.head_dim);
   }
 
-  const bool picked_only_;
+  const bool picked_only_, by_heads_;
 };
 
 class TargetKernels : public SparseKernels {

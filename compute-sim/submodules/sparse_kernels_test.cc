@@ -69,6 +69,26 @@ TEST(SparseKernels, AnIndexerScoresAllKeysAndLearnsFromPicked) {
             6.0 * 4096 * 64 * 1536 * 128);
 }
 
+// Without cuDNN's kernel, PyTorch multiplies all keys in fp32, head after head, in four pieces of
+// 1 GiB of scores: 64 heads' products, and three operators of each product.
+TEST(SparseKernels, ScoresOfOneHeadAfterAnother) {
+  const std::string index =
+      "kind: sparse-index, rows: 8192, kv_sequence: 131072, heads: 64, head_dim: 128, top_k: 2048, "
+      "fused: true, by_heads: true, pass: ";
+  EXPECT_EQ(Products(index + "fwd"), "");
+  EXPECT_NE(Products(index + "bwd"), "");
+  const double scores = 8192.0 * 131072 * 64;
+  EXPECT_EQ(FlopsOf(index + "fwd"), 2 * scores * 128);
+  int launches = 0;
+  double bytes = 0;
+  for (const Kernel& kernel : KernelsOfWords(index + "fwd")) {
+    launches += kernel.launches;
+    if (kernel.kind == KernelKind::kElementwise && kernel.launches == 4 * 64) bytes += kernel.bytes;
+  }
+  EXPECT_EQ(bytes, (8 + 8 + 12) * scores);
+  EXPECT_GT(launches, 4 * 64 * 5);
+}
+
 // All heads read the same keys, which are cast once; of several sequences, they are copied for each
 // head.
 TEST(SparseKernels, UnfusedHeadsShareTheirKeys) {

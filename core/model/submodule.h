@@ -431,14 +431,16 @@ struct SparseWork {
   }
 };
 // The indexer's scores and the choice of the best; backward, the gradients of its queries, keys and
-// weights of heads. `picked_only`: the loss compares the picked keys alone.
+// weights of heads. `picked_only`: the loss compares the picked keys alone. `by_heads`: forward,
+// though fused, PyTorch's operators add up the scores of one head after another.
 struct SparseIndex : SparseWork {
   static constexpr std::string_view kName = "sparse-index";
-  bool picked_only = false;
+  bool picked_only = false, by_heads = false;
 
   static void Fields(auto& s, auto&& visit) {
     SparseWork::Fields(s, visit);
     visit(Field::kFlag, "picked_only", s.picked_only);
+    visit(Field::kFlag, "by_heads", s.by_heads);
   }
 };
 // What the indexer learns: attention's probabilities, summed over `heads` heads, and the distance

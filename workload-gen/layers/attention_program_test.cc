@@ -87,6 +87,30 @@ Workload Sparse(Overrides more) {
   return Latent(overrides);
 }
 
+Workload CudnnSparse(Overrides more) {
+  Overrides overrides = {"model.kv_lora_rank=512", "training.sparse_attention_kernels=cudnn"};
+  overrides.insert(overrides.end(), more.begin(), more.end());
+  return Sparse(overrides);
+}
+
+// cuDNN's kernel of scores runs for whole sequences of which all scores fit 1 GiB: 16,384 tokens of
+// one sample, but not of two. The loss of all keys needs all scores.
+TEST(AttentionProgram, CudnnScoresKeysInOneKernelOfShortSequencesOnly) {
+  const auto by_heads = [](const Overrides& overrides) {
+    const Workload w = CudnnSparse(overrides);
+    return std::any_of(w.submodules.begin(), w.submodules.end(), [](const Submodule& s) {
+      return s.Is<submodule::SparseIndex>() && s.As<submodule::SparseIndex>()->by_heads;
+    });
+  };
+  const std::string one = "training.micro_batch=1", length = "model.sequence=16384";
+  EXPECT_FALSE(by_heads({}));
+  EXPECT_FALSE(by_heads({one, length}));
+  EXPECT_TRUE(by_heads({length}));
+  EXPECT_FALSE(by_heads({length, "model.index_loss=dense"}));
+  EXPECT_TRUE(by_heads(
+      {"parallel.context=2", "parallel.context_type=allgather", "model.index_loss=sparse"}));
+}
+
 // The indexer reads gathered rows, which carry no gradients. Both ranks add up what their heads
 // attend to: t = 64 rows of all 32 keys.
 TEST(AttentionProgram, SparseAttentionGathersRowsForItsIndexer) {

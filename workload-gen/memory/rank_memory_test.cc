@@ -261,6 +261,16 @@ TEST(RankMemory, SparseAttentionSavesTheKeysOfEachSequenceAndPicksOnce) {
   EXPECT_EQ(SavedBy(index, LossTensors()).internal.count(), 4 * 4096 * 512);
 }
 
+// 8192 queries of 131,072 keys in four pieces of 1 GiB of scores: three copies of a piece.
+TEST(RankMemory, ScoresOfOneHeadAfterAnotherExistInPieces) {
+  Submodule s;
+  s.work = submodule::SparseIndex{
+      {.rows = 8192, .keys = 131072, .heads = 64, .head_dim = 128, .top_k = 2048, .fused = true}};
+  EXPECT_EQ(WorkingForward(s, {}).count(), 4 * int64_t{8192} * 131072);
+  std::get<submodule::SparseIndex>(s.work).by_heads = true;
+  EXPECT_EQ(WorkingForward(s, {}).count(), 3 * (int64_t{1} << 30));
+}
+
 double SparseBytes(const Overrides& more) {
   Overrides all = {"parallel.tensor=1",      "model.bias=false",     "model.positions=rotary",
                    "model.kv_lora_rank=16",  "model.q_lora_rank=24", "model.qk_nope_dim=8",

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/model/sparse_shapes.h"
+
 namespace drydock {
 namespace {
 
@@ -40,7 +42,7 @@ class Forward {
   }
   // In fp32: fused, the scores of all keys once, of which cuDNN's loss of all keys copies two more;
   // unfused, two squares of scores of every head.
-  int64_t operator()(const submodule::SparseIndex& s) const { return 4 * Scores(s); }
+  int64_t operator()(const submodule::SparseIndex& s) const { return 4 * Scores(s, true); }
   int64_t operator()(const submodule::SparseTarget& s) const { return 4 * Scores(s); }
   int64_t operator()(const submodule::SparseAttention& s) const {
     return e_ * s.rows * s.heads * s.value_dim + (s.fused ? 0 : 4 * 2 * s.rows * s.heads * s.keys);
@@ -92,7 +94,7 @@ class Backward {
            (s.fused ? 4 * Queries(s) : (s.dropout ? 2 : 1) * e_ * Scores(s));
   }
   int64_t operator()(const submodule::SparseIndex& s) const {
-    return 4 * Scores(s) + e_ * s.rows * s.heads * s.head_dim;
+    return 4 * Scores(s, false) + e_ * s.rows * s.heads * s.head_dim;
   }
   int64_t operator()(const submodule::SparseTarget& s) const { return 4 * Scores(s); }
   // The gradient of the keys is summed in fp32.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/model/sparse_shapes.h"
 #include "workload-gen/work/adapter_work.h"
 
 namespace drydock {
@@ -90,8 +91,8 @@ class SparseMaker {
             .heads = heads,
             .head_dim = head_dim,
             .top_k = sparse_.top_k,
-            .fused = kernels_ != SparseKernels::kUnfused,
             .batch = maker_.job().training.batch.micro * m_.samples(),
+            .fused = kernels_ != SparseKernels::kUnfused,
             .tilelang = kernels_ == SparseKernels::kTileLang};
   }
 
@@ -99,7 +100,7 @@ class SparseMaker {
     const bool picked_only = sparse_.loss == IndexLoss::kSparse;
     work_.index = maker_.ForwardBackward(
         "attention.index",
-        submodule::SparseIndex{Shape(sparse_.heads, sparse_.head_dim), picked_only});
+        submodule::SparseIndex{Shape(sparse_.heads, sparse_.head_dim), picked_only, by_heads()});
     work_.attention = maker_.ForwardBackward(
         "attention.core", submodule::SparseAttention{Shape(heads_, key_width()), latent_.kv_rank});
     work_.keys = rows_ * key_width();
@@ -113,6 +114,17 @@ class SparseMaker {
     work_.target_count = rows_ * places;
     work_.target_again = !fused;
     work_.gradients_early = kernels_ == SparseKernels::kCudnn;
+  }
+
+  // Megatron-LM calls cuDNN's kernel of scores for queries and keys of one whole sequence if their
+  // scores fit one piece, or if the loss needs them all, and for the slices of packed samples.
+  bool by_heads() const {
+    if (kernels_ != SparseKernels::kCudnn) return false;
+    const bool packed = m_.samples() > 1;
+    if (maker_.layout().context > 1) return !packed;
+    if (packed) return true;
+    return sparse_.loss != IndexLoss::kDense &&
+           ScoreChunks(Shape(sparse_.heads, sparse_.head_dim)) > 1;
   }
 
   int64_t key_width() const { return latent_.kv_rank + latent_.rope_dim; }
