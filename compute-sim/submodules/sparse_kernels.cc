@@ -12,7 +12,7 @@ namespace {
 
 using K = KernelKind;
 
-constexpr double kFp32 = 4, kIndex = 8, kPick = 1;
+constexpr double kFp32 = 4, kIndex = 8, kPlace = 4, kPick = 1;
 constexpr int64_t kFp32Element = 4;
 // Rows of a tile of scores: the heads of several queries, if there are few of them.
 constexpr int64_t kTile = 128;
@@ -212,7 +212,10 @@ class TargetKernels : public SparseKernels {
 class AttentionKernels : public SparseKernels {
  public:
   AttentionKernels(const submodule::SparseAttention& s, KernelList* list)
-      : SparseKernels(s, list), value_(s.value_dim), run_(PaddedHeads(s)) {}
+      : SparseKernels(s, list),
+        value_(s.value_dim),
+        run_(PaddedHeads(s)),
+        skips_rows_(s.skips_rows) {}
 
   void Forward() {
     if (!s_.fused) return ComposedForward();
@@ -225,7 +228,12 @@ class AttentionKernels : public SparseKernels {
   // TileLang saves neither output nor sums, and computes both again.
   void Backward() {
     if (!s_.fused) return ComposedBackward();
-    Pad(value_);
+    if (skips_rows_) {
+      PadForBackward();
+      CompactRows();
+    } else {
+      Pad(value_);
+    }
     if (s_.tilelang) Attend();
     list_.Memory(K::kRowReduce, s_.rows, run_ * value_, 2 * list_.e);
     list_.Fp32(K::kFill, s_.all_keys(), s_.head_dim);
@@ -233,14 +241,27 @@ class AttentionKernels : public SparseKernels {
             s_.head_dim * (e_ + kFp32Element), 2 * run_ * (s_.head_dim + value_) * e_);
     list_.Memory(K::kCast, s_.all_keys(), s_.head_dim);
     Pad(s_.head_dim);
+    if (!skips_rows_) return;
+    list_.Memory(K::kFill, s_.rows, s_.heads * s_.head_dim);
+    list_.Memory(K::kCopy, s_.rows, s_.heads * s_.head_dim);
   }
 
  private:
-  // FlashMLA runs 64 or 128 heads, and TileLang's kernels at least 16.
-  static int64_t PaddedHeads(const submodule::SparseAttention& s) {
-    if (s.tilelang) return std::max(int64_t{16}, s.heads);
-    return s.heads <= 64 ? 64 : (s.heads + 127) / 128 * 128;
+  // Queries, output and its gradient, each with heads of zeros.
+  void PadForBackward() {
+    for (const int64_t width : {s_.head_dim, value_, value_}) Pad(width);
   }
+  // A row of zeros is appended to queries, output, its gradient and the picks, and the rows that
+  // picked a key are copied from each.
+  void CompactRows() {
+    list_.Operators(2, s_.rows, 1);  // which these are
+    for (const int64_t width : {s_.head_dim, value_, value_}) {
+      list_.Memory(K::kCopy, s_.rows, run_ * width);
+      list_.Memory(K::kCopy, s_.rows, run_ * width);
+    }
+    for (int i = 0; i < 2; ++i) list_.Memory(K::kCopy, s_.rows, s_.most_picked(), 2 * kPlace);
+  }
+
   void Pad(int64_t width) {
     if (run_ != s_.heads) list_.Memory(K::kCopy, s_.rows, run_ * width);
   }
@@ -249,6 +270,8 @@ class AttentionKernels : public SparseKernels {
             run_ * (s_.head_dim + value_) * e_);
   }
 
+  // All heads read the same keys and values. Only of several sequences, torch.matmul copies them
+  // for each head.
   void ComposedForward() {
     list_.Memory(K::kCast, s_.rows, s_.heads * s_.head_dim);
     list_.Memory(K::kCast, s_.all_keys(), s_.head_dim);
@@ -259,6 +282,7 @@ class AttentionKernels : public SparseKernels {
     list_.Memory(K::kElementwise, all_heads_, s_.keys, 2 * kFp32);
     MaskedSoftmax(all_heads_);
     list_.Memory(K::kCast, all_heads_, s_.keys);
+    if (s_.sequences() > 1) list_.Memory(K::kCopy, s_.all_keys(), s_.heads * value_);
     list_.Add(BatchedGemm(list_.type, s_.heads, s_.rows, value_, s_.keys));
     list_.Memory(K::kCopy, s_.rows, s_.heads * value_);
   }
@@ -281,6 +305,7 @@ class AttentionKernels : public SparseKernels {
 
   const int64_t value_;
   const int64_t run_;  // heads of the kernels
+  const bool skips_rows_;
 };
 
 }  // namespace
@@ -295,8 +320,6 @@ void ListKernels(const submodule::SparseTarget& s, KernelList* list) {
   TargetKernels(s, list).Forward();
 }
 
-  // All heads read the same keys and values. Only of several sequences, torch.matmul copies them
-  // for each head.
 void ListKernels(const submodule::SparseAttention& s, KernelList* list) {
   AttentionKernels kernels(s, list);
   if (list->forward()) return kernels.Forward();
@@ -304,4 +327,3 @@ void ListKernels(const submodule::SparseAttention& s, KernelList* list) {
 }
 
 }  // namespace drydock
-    if (s_.sequences() > 1) list_.Memory(K::kCopy, s_.all_keys(), s_.heads * value_);

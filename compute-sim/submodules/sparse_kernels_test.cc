@@ -89,6 +89,26 @@ TEST(SparseKernels, ScoresOfOneHeadAfterAnother) {
   EXPECT_GT(launches, 4 * 64 * 5);
 }
 
+// Before cuDNN's backward, queries, output and its gradient are padded to 64 heads and copied
+// twice.
+TEST(SparseKernels, CopiesOfTheRowsThatPickedAKey) {
+  const auto copied = [](const std::string& more) {
+    double bytes = 0;
+    for (const Kernel& kernel : KernelsOfWords(Words("sparse-attention",
+                                                     "heads: 16, head_dim: 576, value_dim: 512, "
+                                                     "fused: true, pass: bwd" +
+                                                         more))) {
+      if (kernel.kind == KernelKind::kCopy) bytes += kernel.bytes;
+    }
+    return bytes;
+  };
+  // Two more pads, two copies of each, of 16 heads the gradient of the queries, and the picks.
+  const double once = 4.0 * 4096 * 64;
+  EXPECT_EQ(copied(", skips_rows: true") - copied(""),
+            once * (576 + 512) + 2 * once * (576 + 2 * 512) + 4.0 * 4096 * 16 * 576 +
+                2 * 8.0 * 4096 * 2048);
+}
+
 // All heads read the same keys, which are cast once; of several sequences, they are copied for each
 // head.
 TEST(SparseKernels, UnfusedHeadsShareTheirKeys) {

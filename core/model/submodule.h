@@ -455,14 +455,16 @@ struct SparseTarget : SparseWork {
   }
 };
 // Attention to the picked keys: all heads share a key of head_dim columns, and its first value_dim
-// columns are the value.
+// columns are the value. `skips_rows`: backward, operators copy the rows that picked a key.
 struct SparseAttention : SparseWork {
   static constexpr std::string_view kName = "sparse-attention";
   int64_t value_dim = 0;
+  bool skips_rows = false;
 
   static void Fields(auto& s, auto&& visit) {
     SparseWork::Fields(s, visit);
     visit(Field::kExtent, "value_dim", s.value_dim);
+    visit(Field::kFlag, "skips_rows", s.skips_rows);
   }
 };
 

@@ -93,6 +93,17 @@ Workload CudnnSparse(Overrides more) {
   return Sparse(overrides);
 }
 
+// The backward pass leaves out rows that picked no key, whose number the host reads.
+TEST(AttentionProgram, TheHostWaitsBeforeCudnnsBackwardOfSparseAttention) {
+  const auto waits = [](const Workload& w) {
+    return std::any_of(w.programs[0].ops.begin(), w.programs[0].ops.end(), [](const Op& op) {
+      return op.layer == 1 && op.phase == Phase::kBackward && op.host_waits == HostWait::kOpReady;
+    });
+  };
+  EXPECT_TRUE(waits(CudnnSparse({})));
+  EXPECT_FALSE(waits(Sparse({})));
+}
+
 // cuDNN's kernel of scores runs for whole sequences of which all scores fit 1 GiB: 16,384 tokens of
 // one sample, but not of two. The loss of all keys needs all scores.
 TEST(AttentionProgram, CudnnScoresKeysInOneKernelOfShortSequencesOnly) {

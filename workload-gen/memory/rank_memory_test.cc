@@ -271,6 +271,18 @@ TEST(RankMemory, ScoresOfOneHeadAfterAnotherExistInPieces) {
   EXPECT_EQ(WorkingForward(s, {}).count(), 3 * (int64_t{1} << 30));
 }
 
+// Two copies of queries, output and its gradient with 64 heads, and of the picks.
+TEST(RankMemory, SkippedRowsAreCopiedBeforeTheBackwardOfSparseAttention) {
+  Submodule s;
+  s.work = submodule::SparseAttention{
+      {.rows = 4096, .keys = 4096, .heads = 16, .head_dim = 576, .top_k = 2048, .fused = true},
+      512};
+  const int64_t without = WorkingBackward(s, {}).count();
+  std::get<submodule::SparseAttention>(s.work).skips_rows = true;
+  EXPECT_EQ(WorkingBackward(s, {}).count() - without,
+            2 * int64_t{4096} * (2 * 64 * (576 + 2 * 512) + 4 * 2048));
+}
+
 double SparseBytes(const Overrides& more) {
   Overrides all = {"parallel.tensor=1",      "model.bias=false",     "model.positions=rotary",
                    "model.kv_lora_rank=16",  "model.q_lora_rank=24", "model.qk_nope_dim=8",

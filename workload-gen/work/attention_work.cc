@@ -102,7 +102,9 @@ class SparseMaker {
         "attention.index",
         submodule::SparseIndex{Shape(sparse_.heads, sparse_.head_dim), picked_only, by_heads()});
     work_.attention = maker_.ForwardBackward(
-        "attention.core", submodule::SparseAttention{Shape(heads_, key_width()), latent_.kv_rank});
+        "attention.core",
+        submodule::SparseAttention{Shape(heads_, key_width()), latent_.kv_rank, skips_rows()});
+    work_.skips_rows = skips_rows();
     work_.keys = rows_ * key_width();
     work_.index_keys = rows_ * sparse_.head_dim;
     if (sparse_.loss == IndexLoss::kNone) return;
@@ -116,6 +118,12 @@ class SparseMaker {
     work_.gradients_early = kernels_ == SparseKernels::kCudnn;
   }
 
+  // Before cuDNN's backward, Megatron-LM leaves out the rows that picked no key, except of the
+  // slices of packed samples.
+  bool skips_rows() const {
+    const bool slices = m_.samples() > 1 && maker_.layout().context > 1;
+    return kernels_ == SparseKernels::kCudnn && !slices;
+  }
   // Megatron-LM calls cuDNN's kernel of scores for queries and keys of one whole sequence if their
   // scores fit one piece, or if the loss needs them all, and for the slices of packed samples.
   bool by_heads() const {
