@@ -87,6 +87,17 @@ Workload Sparse(Overrides more) {
   return Latent(overrides);
 }
 
+// The norms and the all-gather of latent keys lie before what is repeated.
+TEST(AttentionProgram, SparseAttentionRepeatsItsUpProjection) {
+  const Workload w =
+      Sparse({"training.recompute=selective", "training.recompute_modules=[mla_up_proj]"});
+  EXPECT_THAT(
+      SubmodulesOfLayer(w, 0, 2, Phase::kRecompute),
+      ElementsAre("attention.q-up", "attention.absorb", "attention.rotary", "attention.join"));
+  EXPECT_THAT(CallsOfLayer(w, 0, 2, Phase::kRecompute),
+              ElementsAre("tp all-gather 2048 x fp16 = 4.096 KB over 2"));  // t x q_lora_rank
+}
+
 Workload CudnnSparse(Overrides more) {
   Overrides overrides = {"model.kv_lora_rank=512", "training.sparse_attention_kernels=cudnn"};
   overrides.insert(overrides.end(), more.begin(), more.end());

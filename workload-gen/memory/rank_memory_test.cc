@@ -298,6 +298,18 @@ TEST(RankMemory, AnIndexerThatLearnsKeepsItsInputs) {
                    2 * (64 * 2 * (8 + 1) + 64 * 8));
 }
 
+// What mla_up_proj saves: 64 rows of 8 heads of queries with 20 columns, and of their 8 columns
+// before they are absorbed. It keeps the latent keys instead of the joined ones. A repeated core
+// (core_attn) would keep the same queries.
+TEST(RankMemory, RepeatedPartsOfSparseAttentionKeepWhatTheyStartFrom) {
+  const auto bytes = [](const std::string& modules) {
+    return SparseBytes({"training.recompute=selective", "training.recompute_modules=" + modules});
+  };
+  const int64_t dropped = 2 * 64 * 8 * (20 + 8);
+  EXPECT_DOUBLE_EQ(SparseBytes({}) - bytes("[mla_up_proj]"), dropped);
+  EXPECT_DOUBLE_EQ(bytes("[core_attn]") - bytes("[core_attn, mla_up_proj]"), dropped);
+}
+
 TEST(RankMemory, VerdictNamesTheFullestRanks) {
   Workload w = Gpt({}, 2);
   w.topology.gpus[0].memory = Bytes(1000000000);
