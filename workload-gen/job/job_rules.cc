@@ -210,7 +210,7 @@ class JobRules {
       Fail(key, "'cudnn' with context {} needs index_loss: sparse or none; give unfused",
            job_.parallel.context);
     }
-    if (job_.model.samples() > 1) {
+    if (job_.model.sample_length > 0) {
       Fail(key, "'cudnn' with sample_length needs index_loss: sparse or none; give unfused");
     }
   }

@@ -112,6 +112,8 @@ TEST(AttentionProgram, TheHostWaitsBeforeCudnnsBackwardOfSparseAttention) {
     });
   };
   EXPECT_TRUE(waits(CudnnSparse({})));
+  EXPECT_FALSE(waits(CudnnSparse(
+      {"parallel.context=2", "parallel.context_type=allgather", "model.sample_length=32"})));
   EXPECT_FALSE(waits(Sparse({})));
 }
 
@@ -129,8 +131,10 @@ TEST(AttentionProgram, CudnnScoresKeysInOneKernelOfShortSequencesOnly) {
   EXPECT_FALSE(by_heads({one, length}));
   EXPECT_TRUE(by_heads({length}));
   EXPECT_FALSE(by_heads({length, "model.index_loss=dense"}));
-  EXPECT_TRUE(by_heads(
-      {"parallel.context=2", "parallel.context_type=allgather", "model.index_loss=sparse"}));
+  const std::string slices = "parallel.context=2", gathers = "parallel.context_type=allgather";
+  EXPECT_TRUE(by_heads({slices, gathers}));
+  EXPECT_FALSE(by_heads({slices, gathers, "model.sample_length=32"})) << "one packed sample";
+  EXPECT_TRUE(by_heads({"model.sample_length=16"}));
 }
 
 // The indexer reads gathered rows, which carry no gradients. Both ranks add up what their heads

@@ -121,19 +121,21 @@ class SparseMaker {
   // Before cuDNN's backward, Megatron-LM leaves out the rows that picked no key, except of the
   // slices of packed samples.
   bool skips_rows() const {
-    const bool slices = m_.samples() > 1 && maker_.layout().context > 1;
+    const bool slices = packed() && maker_.layout().context > 1;
     return kernels_ == SparseKernels::kCudnn && !slices;
   }
   // Megatron-LM calls cuDNN's kernel of scores for queries and keys of one whole sequence if their
   // scores fit one piece, or if the loss needs them all, and for the slices of packed samples.
   bool by_heads() const {
     if (kernels_ != SparseKernels::kCudnn) return false;
-    const bool packed = m_.samples() > 1;
-    if (maker_.layout().context > 1) return !packed;
-    if (packed) return true;
+    if (maker_.layout().context > 1) return !packed();
+    if (packed()) return true;
     return sparse_.loss != IndexLoss::kDense &&
            ScoreChunks(Shape(sparse_.heads, sparse_.head_dim)) > 1;
   }
+
+  // The sequence is in the packed format, be it of one sample.
+  bool packed() const { return m_.sample_length > 0; }
 
   int64_t key_width() const { return latent_.kv_rank + latent_.rope_dim; }
 
