@@ -298,6 +298,20 @@ TEST(RankMemory, AnIndexerThatLearnsKeepsItsInputs) {
                    2 * (64 * 2 * (8 + 1) + 64 * 8));
 }
 
+// Of what is gathered, only the inputs of q-up and fc1 may be saved in split rows: the absorbed
+// queries were never gathered, and the indexer's linears keep what they gather.
+TEST(RankMemory, SparseAttentionSavesSplitRowsOfColumnLinearsOnly) {
+  const auto bytes = [](bool split) {
+    return LayerBytes({"parallel.sequence_parallel=true", "model.bias=false",
+                       "model.positions=rotary", "model.kv_lora_rank=16", "model.q_lora_rank=24",
+                       "model.qk_nope_dim=8", "model.qk_rope_dim=4", "model.value_dim=6",
+                       "model.index_heads=2", "model.index_head_dim=8", "model.index_topk=16"},
+                      2, split) *
+           kSbh;
+  };
+  EXPECT_DOUBLE_EQ(bytes(false) - bytes(true), 2 * 64 * (24 + 64) / 2.0);
+}
+
 // What mla_up_proj saves: 64 rows of 8 heads of queries with 20 columns, and of their 8 columns
 // before they are absorbed. It keeps the latent keys instead of the joined ones. A repeated core
 // (core_attn) would keep the same queries.
