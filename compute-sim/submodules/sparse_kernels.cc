@@ -5,13 +5,14 @@
 #include <cmath>
 
 #include "compute-sim/submodules/kernel_list.h"
+#include "core/model/sparse_shapes.h"
 
 namespace drydock {
 namespace {
 
 using K = KernelKind;
 
-constexpr double kFp32 = 4, kIndex = 8, kPick = 1;
+constexpr double kFp32 = 4, kIndex = 8, kPlace = 4, kPick = 1;
 constexpr int64_t kFp32Element = 4;
 // Rows of a tile of scores: the heads of several queries, if there are few of them.
 constexpr int64_t kTile = 128;
@@ -83,11 +84,13 @@ class SparseKernels {
 class IndexKernels : public SparseKernels {
  public:
   IndexKernels(const submodule::SparseIndex& s, KernelList* list)
-      : SparseKernels(s, list), picked_only_(s.picked_only) {}
+      : SparseKernels(s, list), picked_only_(s.picked_only), by_heads_(s.by_heads) {}
 
   void Forward() {
     const int64_t queries = s_.heads * (s_.head_dim * e_ + kFp32Element);
-    if (s_.fused) {
+    if (s_.fused && by_heads_) {
+      ScoresByHeads();
+    } else if (s_.fused) {
       Product(Keys::kInOrder, s_.heads, seen(), s_.head_dim, SharedKeyBytes(s_.heads),
               queries + s_.keys * kFp32Element);
     } else {
@@ -110,7 +113,7 @@ class IndexKernels : public SparseKernels {
         picked_only_ ? s_.head_dim * (e_ + kFp32Element) : 2 * SharedKeyBytes(s_.heads);
     Product(picked_only_ ? Keys::kPicked : Keys::kInOrder, s_.heads, keys, 3 * s_.head_dim, load,
             queries + 3 * keys * kFp32Element);
-    list_.Memory(K::kCast, s_.keys, s_.head_dim);
+    list_.Memory(K::kCast, s_.all_keys(), s_.head_dim);
     list_.Operators(1, s_.rows, s_.heads * s_.head_dim);  // times the gradient of the loss
   }
 
@@ -119,9 +122,30 @@ class IndexKernels : public SparseKernels {
   // memory.
   void ComposedScores() {
     list_.Memory(K::kCast, s_.rows, s_.heads * s_.head_dim);
-    list_.Memory(K::kCast, s_.keys, s_.head_dim);
+    list_.Memory(K::kCast, s_.all_keys(), s_.head_dim);
     Fp32Gemm(all_heads_, s_.keys, s_.head_dim);
     Fp32Operators(2, all_heads_, s_.keys);
+  }
+
+  // Of each piece of the queries, head after head: the product, its positive part, that times the
+  // weights of the head, and the sum, in place. Then the mask.
+  void ScoresByHeads() {
+    const int64_t chunks = ScoreChunks(s_), products = s_.heads * chunks;
+    list_.Memory(K::kCast, s_.all_keys(), s_.head_dim);
+    Pieces(K::kFill, chunks, s_.rows, kFp32);
+    list_.Memory(K::kCast, all_heads_, s_.head_dim);
+    list_.kernels.back().launches = static_cast<int>(products);
+    Fp32Gemms(products, (s_.rows + chunks - 1) / chunks, s_.keys, s_.head_dim);
+    list_.kernels.back().launches = static_cast<int>(products);
+    for (const double bytes : {2 * kFp32, 2 * kFp32, 3 * kFp32}) {
+      Pieces(K::kElementwise, products, all_heads_, bytes);
+    }
+    Pieces(K::kElementwise, chunks, s_.rows, 2 * kFp32 + kPick);
+  }
+  // A kernel for each of `count` pieces of `rows` rows of scores.
+  void Pieces(KernelKind kind, int64_t count, int64_t rows, double bytes) {
+    list_.Memory(kind, rows, s_.keys, bytes);
+    list_.kernels.back().launches = static_cast<int>(count);
   }
 
   void ComposedBackward() {
@@ -136,10 +160,10 @@ class IndexKernels : public SparseKernels {
     Fp32Gemm(all_heads_, s_.head_dim, s_.keys);
     Fp32Gemm(s_.keys, s_.head_dim, all_heads_);
     list_.Memory(K::kCast, s_.rows, s_.heads * s_.head_dim);
-    list_.Memory(K::kCast, s_.keys, s_.head_dim);
+    list_.Memory(K::kCast, s_.all_keys(), s_.head_dim);
   }
 
-  const bool picked_only_;
+  const bool picked_only_, by_heads_;
 };
 
 class TargetKernels : public SparseKernels {
@@ -172,7 +196,7 @@ class TargetKernels : public SparseKernels {
   // Each head gets a copy of the keys.
   void Composed() {
     list_.Memory(K::kCast, s_.rows, s_.heads * s_.head_dim);
-    list_.Memory(K::kCast, s_.keys, s_.heads * s_.head_dim);
+    list_.Memory(K::kCast, s_.all_keys(), s_.heads * s_.head_dim);
     Fp32Gemms(s_.heads, s_.rows, s_.keys, s_.head_dim);
     Fp32Operators(2, all_heads_, s_.keys);  // scale and mask
     MaskOfPicks();
@@ -188,7 +212,10 @@ class TargetKernels : public SparseKernels {
 class AttentionKernels : public SparseKernels {
  public:
   AttentionKernels(const submodule::SparseAttention& s, KernelList* list)
-      : SparseKernels(s, list), value_(s.value_dim), run_(PaddedHeads(s)) {}
+      : SparseKernels(s, list),
+        value_(s.value_dim),
+        run_(PaddedHeads(s)),
+        skips_rows_(s.skips_rows) {}
 
   void Forward() {
     if (!s_.fused) return ComposedForward();
@@ -201,22 +228,40 @@ class AttentionKernels : public SparseKernels {
   // TileLang saves neither output nor sums, and computes both again.
   void Backward() {
     if (!s_.fused) return ComposedBackward();
-    Pad(value_);
+    if (skips_rows_) {
+      PadForBackward();
+      CompactRows();
+    } else {
+      Pad(value_);
+    }
     if (s_.tilelang) Attend();
     list_.Memory(K::kRowReduce, s_.rows, run_ * value_, 2 * list_.e);
-    list_.Fp32(K::kFill, s_.keys, s_.head_dim);
+    list_.Fp32(K::kFill, s_.all_keys(), s_.head_dim);
     Product(Keys::kPicked, run_, picked(), 3 * s_.head_dim + 2 * value_,
             s_.head_dim * (e_ + kFp32Element), 2 * run_ * (s_.head_dim + value_) * e_);
-    list_.Memory(K::kCast, s_.keys, s_.head_dim);
+    list_.Memory(K::kCast, s_.all_keys(), s_.head_dim);
     Pad(s_.head_dim);
+    if (!skips_rows_) return;
+    list_.Memory(K::kFill, s_.rows, s_.heads * s_.head_dim);
+    list_.Memory(K::kCopy, s_.rows, s_.heads * s_.head_dim);
   }
 
  private:
-  // FlashMLA runs 64 or 128 heads, and TileLang's kernels at least 16.
-  static int64_t PaddedHeads(const submodule::SparseAttention& s) {
-    if (s.tilelang) return std::max(int64_t{16}, s.heads);
-    return s.heads <= 64 ? 64 : (s.heads + 127) / 128 * 128;
+  // Queries, output and its gradient, each with heads of zeros.
+  void PadForBackward() {
+    for (const int64_t width : {s_.head_dim, value_, value_}) Pad(width);
   }
+  // A row of zeros is appended to queries, output, its gradient and the picks, and the rows that
+  // picked a key are copied from each.
+  void CompactRows() {
+    list_.Operators(2, s_.rows, 1);  // which these are
+    for (const int64_t width : {s_.head_dim, value_, value_}) {
+      list_.Memory(K::kCopy, s_.rows, run_ * width);
+      list_.Memory(K::kCopy, s_.rows, run_ * width);
+    }
+    for (int i = 0; i < 2; ++i) list_.Memory(K::kCopy, s_.rows, s_.most_picked(), 2 * kPlace);
+  }
+
   void Pad(int64_t width) {
     if (run_ != s_.heads) list_.Memory(K::kCopy, s_.rows, run_ * width);
   }
@@ -225,15 +270,19 @@ class AttentionKernels : public SparseKernels {
             run_ * (s_.head_dim + value_) * e_);
   }
 
+  // All heads read the same keys and values. Only of several sequences, torch.matmul copies them
+  // for each head.
   void ComposedForward() {
     list_.Memory(K::kCast, s_.rows, s_.heads * s_.head_dim);
-    list_.Memory(K::kCast, s_.keys, s_.heads * s_.head_dim);
+    list_.Memory(K::kCast, s_.all_keys(), s_.head_dim);
+    if (s_.sequences() > 1) list_.Fp32(K::kCopy, s_.all_keys(), s_.heads * s_.head_dim);
     Fp32Gemms(s_.heads, s_.rows, s_.keys, s_.head_dim);
     Fp32Operators(1, all_heads_, s_.keys);  // the scale
     MaskOfPicks();
     list_.Memory(K::kElementwise, all_heads_, s_.keys, 2 * kFp32);
     MaskedSoftmax(all_heads_);
     list_.Memory(K::kCast, all_heads_, s_.keys);
+    if (s_.sequences() > 1) list_.Memory(K::kCopy, s_.all_keys(), s_.heads * value_);
     list_.Add(BatchedGemm(list_.type, s_.heads, s_.rows, value_, s_.keys));
     list_.Memory(K::kCopy, s_.rows, s_.heads * value_);
   }
@@ -242,20 +291,21 @@ class AttentionKernels : public SparseKernels {
   void ComposedBackward() {
     list_.Add(BatchedGemm(list_.type, s_.heads, s_.rows, s_.keys, value_));
     list_.Add(BatchedGemm(list_.type, s_.heads, s_.keys, value_, s_.rows));
-    list_.Memory(K::kRowReduce, s_.keys, s_.heads * value_, list_.e);
+    list_.Memory(K::kRowReduce, s_.all_keys(), s_.heads * value_, list_.e);
     list_.Memory(K::kCast, all_heads_, s_.keys);
     list_.Memory(K::kElementwise, all_heads_, s_.keys, 2 * kFp32 + kPick);
     list_.Fp32(K::kSoftmaxBackward, all_heads_, s_.keys);
     Fp32Operators(1, all_heads_, s_.keys);
     Fp32Gemms(s_.heads, s_.rows, s_.head_dim, s_.keys);
     Fp32Gemms(s_.heads, s_.keys, s_.head_dim, s_.rows);
-    Sum(s_.keys, s_.heads * s_.head_dim);
+    Sum(s_.all_keys(), s_.heads * s_.head_dim);
     list_.Memory(K::kCast, s_.rows, s_.heads * s_.head_dim);
-    list_.Memory(K::kAdd, s_.keys, s_.head_dim);  // as key and as value
+    list_.Memory(K::kAdd, s_.all_keys(), s_.head_dim);  // as key and as value
   }
 
   const int64_t value_;
   const int64_t run_;  // heads of the kernels
+  const bool skips_rows_;
 };
 
 }  // namespace

@@ -55,6 +55,7 @@ TEST(SparseKernels, KernelsPadHeads) {
   };
   EXPECT_EQ(heads("heads: 16"), "64");
   EXPECT_EQ(heads("heads: 64"), "64");
+  EXPECT_EQ(heads("heads: 192"), "192");
   EXPECT_EQ(heads("heads: 8, tilelang: true"), "16");
   EXPECT_EQ(heads("heads: 32, tilelang: true"), "32");
 }
@@ -66,6 +67,65 @@ TEST(SparseKernels, AnIndexerScoresAllKeysAndLearnsFromPicked) {
   EXPECT_EQ(FlopsOf(Words("sparse-index", index + "pass: bwd")), 6.0 * 4096 * 64 * 2049 * 128);
   EXPECT_EQ(FlopsOf(Words("sparse-index", index + "pass: bwd, picked_only: true")),
             6.0 * 4096 * 64 * 1536 * 128);
+}
+
+// Without cuDNN's kernel, PyTorch multiplies all keys in fp32, head after head, in four pieces of
+// 1 GiB of scores: 64 heads' products, and three operators of each product.
+TEST(SparseKernels, ScoresOfOneHeadAfterAnother) {
+  const std::string index =
+      "kind: sparse-index, rows: 8192, kv_sequence: 131072, heads: 64, head_dim: 128, top_k: 2048, "
+      "fused: true, by_heads: true, pass: ";
+  EXPECT_EQ(Products(index + "fwd"), "");
+  EXPECT_NE(Products(index + "bwd"), "");
+  const double scores = 8192.0 * 131072 * 64;
+  EXPECT_EQ(FlopsOf(index + "fwd"), 2 * scores * 128);
+  int launches = 0;
+  double bytes = 0;
+  for (const Kernel& kernel : KernelsOfWords(index + "fwd")) {
+    launches += kernel.launches;
+    if (kernel.kind == KernelKind::kElementwise && kernel.launches == 4 * 64) bytes += kernel.bytes;
+  }
+  EXPECT_EQ(bytes, (8 + 8 + 12) * scores);
+  EXPECT_GT(launches, 4 * 64 * 5);
+}
+
+// Before cuDNN's backward, queries, output and its gradient are padded to 64 heads and copied
+// twice.
+TEST(SparseKernels, CopiesOfTheRowsThatPickedAKey) {
+  const auto copied = [](const std::string& more) {
+    double bytes = 0;
+    for (const Kernel& kernel : KernelsOfWords(Words("sparse-attention",
+                                                     "heads: 16, head_dim: 576, value_dim: 512, "
+                                                     "fused: true, pass: bwd" +
+                                                         more))) {
+      if (kernel.kind == KernelKind::kCopy) bytes += kernel.bytes;
+    }
+    return bytes;
+  };
+  // Two more pads, two copies of each, of 16 heads the gradient of the queries, and the picks.
+  const double once = 4.0 * 4096 * 64;
+  EXPECT_EQ(copied(", skips_rows: true") - copied(""),
+            once * (576 + 512) + 2 * once * (576 + 2 * 512) + 4.0 * 4096 * 16 * 576 +
+                2 * 8.0 * 4096 * 2048);
+}
+
+// All heads read the same keys, which are cast once; of several sequences, they are copied for each
+// head.
+TEST(SparseKernels, UnfusedHeadsShareTheirKeys) {
+  const auto bytes_of = [](const std::string& kind, KernelKind kernels, const std::string& more) {
+    double bytes = 0;
+    for (const Kernel& kernel : KernelsOfWords(Words(kind, "heads: 16, head_dim: 64" + more))) {
+      if (kernel.kind == kernels) bytes += kernel.bytes;
+    }
+    return bytes;
+  };
+  const double scores = 4096.0 * 4096 * 16, cast = 2 + 4;
+  EXPECT_EQ(bytes_of("sparse-attention", KernelKind::kCast, ", value_dim: 64"),
+            cast * (4096.0 * 64 * (16 + 1) + scores));
+  EXPECT_EQ(bytes_of("sparse-target", KernelKind::kCast, ""), cast * 4096.0 * 64 * (16 + 16));
+  EXPECT_EQ(bytes_of("sparse-attention", KernelKind::kCopy, ", value_dim: 64, batch: 2") -
+                bytes_of("sparse-attention", KernelKind::kCopy, ", value_dim: 64"),
+            2 * 4096.0 * 16 * 64 * (8 + 4));
 }
 
 // Four times the sequence: with 2048 picks, each of four times the queries picks little more, but

@@ -406,8 +406,11 @@ struct ZeroCount : FlatBuffer {
 // else those of cuDNN and FlashMLA; without, PyTorch's operators over the whole square in fp32.
 struct SparseWork {
   int64_t rows = 0, keys = 0, heads = 0, head_dim = 0, top_k = 0;
+  int64_t batch = 0;  // sequences that share the rows, each with its keys; 0: one
   bool fused = false, tilelang = false;
 
+  int64_t sequences() const { return batch > 0 ? batch : 1; }
+  int64_t all_keys() const { return sequences() * keys; }
   int64_t most_picked() const { return top_k < keys ? top_k : keys; }
   // The mean number of keys that a query sees, and that it picks.
   double seen() const { return static_cast<double>(keys + 1) / 2; }
@@ -422,19 +425,22 @@ struct SparseWork {
     visit(Field::kExtent, "heads", s.heads);
     visit(Field::kExtent, "head_dim", s.head_dim);
     visit(Field::kExtent, "top_k", s.top_k);
+    visit(Field::kOptionalExtent, "batch", s.batch);
     visit(Field::kFlag, "fused", s.fused);
     visit(Field::kFlag, "tilelang", s.tilelang);
   }
 };
 // The indexer's scores and the choice of the best; backward, the gradients of its queries, keys and
-// weights of heads. `picked_only`: the loss compares the picked keys alone.
+// weights of heads. `picked_only`: the loss compares the picked keys alone. `by_heads`: forward,
+// though fused, PyTorch's operators add up the scores of one head after another.
 struct SparseIndex : SparseWork {
   static constexpr std::string_view kName = "sparse-index";
-  bool picked_only = false;
+  bool picked_only = false, by_heads = false;
 
   static void Fields(auto& s, auto&& visit) {
     SparseWork::Fields(s, visit);
     visit(Field::kFlag, "picked_only", s.picked_only);
+    visit(Field::kFlag, "by_heads", s.by_heads);
   }
 };
 // What the indexer learns: attention's probabilities, summed over `heads` heads, and the distance
@@ -449,14 +455,16 @@ struct SparseTarget : SparseWork {
   }
 };
 // Attention to the picked keys: all heads share a key of head_dim columns, and its first value_dim
-// columns are the value.
+// columns are the value. `skips_rows`: backward, operators copy the rows that picked a key.
 struct SparseAttention : SparseWork {
   static constexpr std::string_view kName = "sparse-attention";
   int64_t value_dim = 0;
+  bool skips_rows = false;
 
   static void Fields(auto& s, auto&& visit) {
     SparseWork::Fields(s, visit);
     visit(Field::kExtent, "value_dim", s.value_dim);
+    visit(Field::kFlag, "skips_rows", s.skips_rows);
   }
 };
 

@@ -20,6 +20,12 @@ bool IsPadded(const TrainingJob& job) { return job.training.moe.pad_to_capacity;
 // The host need not know the number of tokens.
 bool KnowsCounts(const TrainingJob& job) { return IsPadded(job) || job.training.moe.device_counts; }
 
+bool CapturesAttention(const TrainingJob& job) {
+  const GraphScope scope = job.training.host.cuda_graphs.scope;
+  return scope == GraphScope::kParts ? IsCaptured(job, &GraphModules::attention)
+                                     : scope != GraphScope::kNone;
+}
+
 struct GraphRule {
   const char* text;
   bool (*is_broken)(const TrainingJob& job);
@@ -81,6 +87,12 @@ constexpr GraphRule kRules[] = {
      [](const TrainingJob& job) {
        return job.overlap.expert &&
               (IsCaptured(job, &GraphModules::mlp) || IsCaptured(job, &GraphModules::moe));
+     }},
+    {"graphs with attention exclude sparse_attention_kernels: cudnn, whose backward makes the host "
+     "read a number of rows",
+     [](const TrainingJob& job) {
+       return CapturesAttention(job) &&
+              job.training.kernels.sparse_attention == SparseKernels::kCudnn;
      }},
     {"full_iteration needs check_gradients: false",
      [](const TrainingJob& job) { return IsWhole(job) && job.training.optimizer.check_gradients; }},

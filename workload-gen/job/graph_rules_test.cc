@@ -77,6 +77,12 @@ INSTANTIATE_TEST_SUITE_P(
                "'layer' is not a scope of CUDA graphs; did you mean 'layers'?; valid values are "
                "none, layers, full, full_iteration, attn"},
         Broken{{"training.cuda_graphs=[attn, layers]"}, "'layers' is not a scope of CUDA graphs"},
+        Broken{{"parallel.sequence_parallel=true", "model.bias=false", "model.kv_lora_rank=512",
+                "model.qk_nope_dim=8", "model.qk_rope_dim=64", "model.value_dim=8",
+                "model.index_heads=4", "model.index_head_dim=64", "model.index_topk=64",
+                "training.sparse_attention_kernels=cudnn", "training.cuda_graphs=[attn]"},
+               "graphs with attention exclude sparse_attention_kernels: cudnn, whose backward "
+               "makes the host read a number of rows"},
         Broken{Padded({"training.cuda_graphs=[moe, moe_router]"}),
                "cuda_graphs: 'moe' and 'moe_router' exclude each other"},
         Broken{Experts({"training.cuda_graphs=[attn, moe_preprocess]"}),

@@ -189,9 +189,16 @@ class JobRules {
            tilelang ? " and qk_rope_dim 64" : "");
     }
     const bool power = (heads & (heads - 1)) == 0;
-    if (tilelang ? !power : heads > 64 ? heads % 128 != 0 : heads > 0 && 64 % heads != 0) {
+    // On Blackwell, FlashMLA takes fewer multiples of 64: CheckGpuFormat knows the GPU.
+    if (tilelang ? !power : heads > 64 ? heads % 64 != 0 : heads > 0 && 64 % heads != 0) {
       Fail(key, "'{}' needs heads of a tensor rank that are {}, not {}; give unfused", name,
-           tilelang ? "a power of 2" : "a divisor of 64 or a multiple of 128", heads);
+           tilelang ? "a power of 2" : "a divisor or a multiple of 64", heads);
+    }
+    if (tilelang && job_.training.precision.type != DataType::kBf16) {
+      Fail(key,
+           "'tilelang' needs precision: bf16 or one that keeps other tensors in bf16, not {}; "
+           "give unfused",
+           ToString(job_.training.precision.type));
     }
     if (tilelang && attention.sparse.top_k % 64 != 0) {
       Fail(key, "'tilelang' needs an index_topk that 64 divides, not {}; give unfused",
@@ -202,6 +209,9 @@ class JobRules {
     if (job_.parallel.context > 1) {
       Fail(key, "'cudnn' with context {} needs index_loss: sparse or none; give unfused",
            job_.parallel.context);
+    }
+    if (job_.model.sample_length > 0) {
+      Fail(key, "'cudnn' with sample_length needs index_loss: sparse or none; give unfused");
     }
   }
 

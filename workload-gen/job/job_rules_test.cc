@@ -57,6 +57,7 @@ std::vector<std::string> Sparse(const std::vector<std::string>& more) {
 std::vector<std::string> FusedSparse(const std::string& kernels,
                                      const std::vector<std::string>& more) {
   std::vector<std::string> list = Sparse(more);
+  list.insert(list.begin(), "training.precision=bf16");
   list.push_back("training.sparse_attention_kernels=" + kernels);
   return list;
 }
@@ -95,8 +96,13 @@ INSTANTIATE_TEST_SUITE_P(
         Rule{FusedSparse("tilelang", {"model.qk_rope_dim=32"}),
              "'tilelang' needs kv_lora_rank 512 and qk_rope_dim 64; give unfused"},
         Rule{FusedSparse("cudnn", {"model.heads=96"}),
-             "'cudnn' needs heads of a tensor rank that are a divisor of 64 or a multiple of 128, "
-             "not 48; give unfused"},
+             "'cudnn' needs heads of a tensor rank that are a divisor or a multiple of 64, not 48; "
+             "give unfused"},
+        Rule{FusedSparse("tilelang", {"training.precision=fp16"}),
+             "'tilelang' needs precision: bf16 or one that keeps other tensors in bf16, not fp16; "
+             "give unfused"},
+        Rule{FusedSparse("cudnn", {"model.index_loss=dense", "model.sample_length=16"}),
+             "'cudnn' with sample_length needs index_loss: sparse or none; give unfused"},
         Rule{FusedSparse("tilelang", {"model.heads=96"}),
              "'tilelang' needs heads of a tensor rank that are a power of 2, not 48; give unfused"},
         Rule{FusedSparse("tilelang", {"model.index_topk=80"}),

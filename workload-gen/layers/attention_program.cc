@@ -62,6 +62,15 @@ void AttentionWriter::UpForward(const AttentionWork& work) {
   b.Compute(latent.kv_up.forward);
 }
 
+// What absorbed_mla.py repeats: the norms, and the all-gather of latent keys, lie before it.
+void AttentionWriter::AbsorbedForward(const AttentionWork& work) {
+  const LatentWork& latent = *work.latent;
+  tensor_.EnterInput(latent.q_up,
+                     latent.q_down ? c_.job.model.attention.latent.q_rank : c_.job.model.hidden);
+  c_.builder->Compute(latent.q_up.forward);
+  c_.builder->Compute(work.sparse->absorb.forward);
+}
+
 // A layer that is repeated runs without autograd first, and then computes no loss of an indexer.
 void AttentionWriter::CoreForward(const AttentionWork& work) {
   if (!work.sparse) return core_.Forward(work.core);
@@ -88,7 +97,10 @@ void AttentionWriter::Recompute(const AttentionWork& work) {
   ProgramBuilder& b = *c_.builder;
   b.SetPhase(Phase::kRecompute);
   if (recomputes_up()) {
-    UpForward(work);
+    if (work.sparse)
+      AbsorbedForward(work);
+    else
+      UpForward(work);
     if (work.rotary) b.Compute(work.rotary->forward);
     if (work.sparse) b.Compute(work.sparse->join.forward);
   }

@@ -21,6 +21,8 @@ class AttentionWriter {
   void ProjectionsForward(const AttentionWork& work);
   void LatentForward(const AttentionWork& work);
   void UpForward(const AttentionWork& work);
+  // Of sparse attention, from the gathered latents on.
+  void AbsorbedForward(const AttentionWork& work);
   void LatentBackward(const AttentionWork& work, int layer);
   void CoreForward(const AttentionWork& work);
   void CoreBackward(const AttentionWork& work, int layer);

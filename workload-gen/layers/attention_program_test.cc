@@ -87,6 +87,56 @@ Workload Sparse(Overrides more) {
   return Latent(overrides);
 }
 
+// The norms and the all-gather of latent keys lie before what is repeated.
+TEST(AttentionProgram, SparseAttentionRepeatsItsUpProjection) {
+  const Workload w =
+      Sparse({"training.recompute=selective", "training.recompute_modules=[mla_up_proj]"});
+  EXPECT_THAT(
+      SubmodulesOfLayer(w, 0, 2, Phase::kRecompute),
+      ElementsAre("attention.q-up", "attention.absorb", "attention.rotary", "attention.join"));
+  EXPECT_THAT(CallsOfLayer(w, 0, 2, Phase::kRecompute),
+              ElementsAre("tp all-gather 2048 x fp16 = 4.096 KB over 2"));  // t x q_lora_rank
+}
+
+Workload CudnnSparse(Overrides more) {
+  Overrides overrides = {"model.kv_lora_rank=512", "training.sparse_attention_kernels=cudnn"};
+  overrides.insert(overrides.end(), more.begin(), more.end());
+  return Sparse(overrides);
+}
+
+// The backward pass leaves out rows that picked no key, whose number the host reads.
+TEST(AttentionProgram, TheHostWaitsBeforeCudnnsBackwardOfSparseAttention) {
+  const auto waits = [](const Workload& w) {
+    return std::any_of(w.programs[0].ops.begin(), w.programs[0].ops.end(), [](const Op& op) {
+      return op.layer == 1 && op.phase == Phase::kBackward && op.host_waits == HostWait::kOpReady;
+    });
+  };
+  EXPECT_TRUE(waits(CudnnSparse({})));
+  EXPECT_FALSE(waits(CudnnSparse(
+      {"parallel.context=2", "parallel.context_type=allgather", "model.sample_length=32"})));
+  EXPECT_FALSE(waits(Sparse({})));
+}
+
+// cuDNN's kernel of scores runs for whole sequences of which all scores fit 1 GiB: 16,384 tokens of
+// one sample, but not of two. The loss of all keys needs all scores.
+TEST(AttentionProgram, CudnnScoresKeysInOneKernelOfShortSequencesOnly) {
+  const auto by_heads = [](const Overrides& overrides) {
+    const Workload w = CudnnSparse(overrides);
+    return std::any_of(w.submodules.begin(), w.submodules.end(), [](const Submodule& s) {
+      return s.Is<submodule::SparseIndex>() && s.As<submodule::SparseIndex>()->by_heads;
+    });
+  };
+  const std::string one = "training.micro_batch=1", length = "model.sequence=16384";
+  EXPECT_FALSE(by_heads({}));
+  EXPECT_FALSE(by_heads({one, length}));
+  EXPECT_TRUE(by_heads({length}));
+  EXPECT_FALSE(by_heads({length, "model.index_loss=dense"}));
+  const std::string slices = "parallel.context=2", gathers = "parallel.context_type=allgather";
+  EXPECT_TRUE(by_heads({slices, gathers}));
+  EXPECT_FALSE(by_heads({slices, gathers, "model.sample_length=32"})) << "one packed sample";
+  EXPECT_TRUE(by_heads({"model.sample_length=16"}));
+}
+
 // The indexer reads gathered rows, which carry no gradients. Both ranks add up what their heads
 // attend to: t = 64 rows of all 32 keys.
 TEST(AttentionProgram, SparseAttentionGathersRowsForItsIndexer) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -18,9 +19,33 @@ std::string TypesOf(const GpuSpec& gpu) {
   return Join(names);
 }
 
+// FlashMLA's kernels begin with Hopper, and take fewer numbers of heads on Blackwell
+// (_flash_mla_head_padding of Megatron-LM's dsa_cudnn_kernels.py).
+Status CheckSparseKernels(const TrainingJob& job, const Topology& topology) {
+  if (job.training.kernels.sparse_attention != SparseKernels::kCudnn) return OkStatus();
+  const char* key = "training.sparse_attention_kernels";
+  const int64_t heads = job.model.attention.heads / std::max(1, job.parallel.tensor);
+  for (const GpuSpec& gpu : topology.gpus) {
+    if (gpu.compute_capability == 0) continue;
+    if (gpu.compute_capability < 90) {
+      return job.ErrorAt(key, fmt::format("'cudnn' needs a GPU of Hopper or later, and '{}' is "
+                                          "none; give tilelang or unfused",
+                                          gpu.name));
+    }
+    if (gpu.compute_capability >= 100 && heads > 64 && heads % 128 != 0) {
+      return job.ErrorAt(key, fmt::format("'cudnn' on the GPU '{}' needs heads of a tensor rank "
+                                          "that are a divisor of 64 or a multiple of 128, not {}; "
+                                          "give unfused",
+                                          gpu.name, heads));
+    }
+  }
+  return OkStatus();
+}
+
 }  // namespace
 
 Status CheckGpuFormat(const TrainingJob& job, const Topology& topology) {
+  RETURN_IF_ERROR(CheckSparseKernels(job, topology));
   const PrecisionRules& precision = job.training.precision;
   if (!precision.quantized()) return OkStatus();
   const DataType type = precision.products();

@@ -9,7 +9,7 @@
 namespace drydock {
 
 // Reports, at the key that names the format, a GPU whose tensor cores do not have it, with the
-// types that the GPU has. Jobs in 16 bits always pass.
+// types that the GPU has; or a GPU that the job's kernels of sparse attention do not run on.
 Status CheckGpuFormat(const TrainingJob& job, const Topology& topology);
 
 }  // namespace drydock

@@ -38,5 +38,30 @@ TEST(GpuFormat, ReportsWhatTheGpuHas) {
               EndsWith("error: the GPU 'h100' has no products in nvfp4; it has fp16, bf16, fp8"));
 }
 
+// Sparse attention of `heads` heads on each of two tensor ranks, on a GPU of this capability.
+std::string SparseError(int compute_capability, int heads) {
+  Topology topology = TestTopology(1, 8);
+  topology.gpus.front().name = "gpu";
+  topology.gpus.front().compute_capability = compute_capability;
+  const TrainingJob job =
+      TestJob({"parallel.sequence_parallel=true", "model.bias=false",
+               "model.heads=" + std::to_string(2 * heads), "model.kv_lora_rank=512",
+               "model.qk_nope_dim=8", "model.qk_rope_dim=64", "model.value_dim=8",
+               "model.index_heads=4", "model.index_head_dim=64", "model.index_topk=64",
+               "training.sparse_attention_kernels=cudnn"});
+  const Status status = CheckGpuFormat(job, topology);
+  return status.ok() ? "" : status.error().ToString();
+}
+
+TEST(GpuFormat, CudnnsSparseAttentionBeginsWithHopper) {
+  EXPECT_THAT(SparseError(80, 64), EndsWith("error: 'cudnn' needs a GPU of Hopper or later, and "
+                                            "'gpu' is none; give tilelang or unfused"));
+  EXPECT_EQ(SparseError(90, 192), "");
+  EXPECT_EQ(SparseError(100, 128), "");
+  EXPECT_THAT(SparseError(100, 192),
+              EndsWith("error: 'cudnn' on the GPU 'gpu' needs heads of a tensor rank that are a "
+                       "divisor of 64 or a multiple of 128, not 192; give unfused"));
+}
+
 }  // namespace
 }  // namespace drydock

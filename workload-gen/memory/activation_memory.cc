@@ -355,6 +355,36 @@ class Walker {
            s.name != "attention.index-q";
   }
 
+  // Queries and this rank's keys of sparse attention pass the indexer on their way, and their
+  // writer is not the submodule before the core. A repeated core (core_attn) starts from both. A
+  // repeated up-projection (mla_up_proj) drops both behind the core, and keeps the latent keys that
+  // it reads. Returns the bytes to keep of `inputs`, which the core saves if it is not repeated.
+  int64_t KeptOfSparse(const Part& part, const Run& run, bool again, int64_t inputs) {
+    const auto& core = *w_.submodules[run.submodule].As<submodule::SparseAttention>();
+    const int64_t queries = 2 * core.rows * core.heads * core.head_dim;
+    const int64_t keys = 2 * core.rows * core.head_dim;
+    if (latents_again_) return again ? 0 : inputs;  // the whole layer
+    if (!up_again_) return again ? queries + keys : inputs;
+    if (again) return keys;
+    dropped_[part][up_writer_].push_back({NameOf(run.submodule), queries + keys});
+    const bool gathered = core.rows < core.all_keys();
+    return inputs - queries + (gathered ? keys : 0);
+  }
+
+  // Repeated parts of sparse attention that begin behind a submodule which is not repeated, but not
+  // with that one's output: queries pass the norm of the latent keys, and the indexer reads rows
+  // that the down-projections and q-up save.
+  static bool ReadsRepeatedOrShared(const Submodule& s) {
+    return s.name == "attention.absorb" || s.name == "attention.index-q";
+  }
+
+  void NoteSparse(const Submodule& s, const Run& run, bool again) {
+    if (s.name == "attention.kv-norm") latents_again_ = again;
+    if (s.name != "attention.join") return;
+    up_again_ = again;
+    up_writer_ = NameOf(run.submodule);
+  }
+
   void Forward(const Part& part, const Run& run) {
     const Submodule& s = w_.submodules[run.submodule];
     if (s.pass != Pass::kForward) return;
@@ -366,12 +396,15 @@ class Walker {
     if (rules_.keeps_outputs) full_[part] += inputs + internal;
     const auto repeated = repeated_.find(part);
     const bool again = repeated != repeated_.end() && repeated->second.count(run.submodule) > 0;
-    const bool dropped = !again && same && IsDropped(s, *last_);
+    NoteSparse(s, run, again);
+    const bool sparse = s.Is<submodule::SparseAttention>();
+    if (sparse) inputs = KeptOfSparse(part, run, again, inputs);
+    const bool dropped = !again && same && !sparse && IsDropped(s, *last_);
     if (dropped) Drop(part, s, run, std::exchange(inputs, 0));
     if (!again) {
       Add(part, NameOf(run.submodule),
           (IsSelective(part) ? saved.outputs.count() : inputs) + internal);
-    } else if (KeepsInput(part, s)) {
+    } else if (sparse || (!ReadsRepeatedOrShared(s) && KeepsInput(part, s))) {
       Add(part, NameOf(run.submodule), inputs);
     }
     Reach(WorkingIn(run, saved, !again));
@@ -458,6 +491,9 @@ class Walker {
   bool last_again_ = false;
   bool last_dropped_ = false;
   int last_writer_ = 0;  // the name of the submodule that wrote what was dropped
+  // Of the layer's sparse attention: whether its latents, and what it makes of them, are repeated.
+  bool latents_again_ = false, up_again_ = false;
+  int up_writer_ = 0;  // the name of the last submodule of the up-projection
 };
 
 }  // namespace

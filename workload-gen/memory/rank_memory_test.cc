@@ -7,6 +7,7 @@
 #include "core/model/memory_total.h"
 #include "workload-gen/memory/activation_memory.h"
 #include "workload-gen/memory/saved_tensors.h"
+#include "workload-gen/memory/working_tensors.h"
 #include "workload-gen/testing/sharded_testing.h"
 
 namespace drydock {
@@ -243,17 +244,84 @@ TEST(RankMemory, SparseAttentionKeepsSquaresOnlyUnfused) {
   EXPECT_EQ(internal(), 4 * 4096 * 576 * (16 + 1) + (4 + 2) * 16 * int64_t{4096} * 4096);
 }
 
-// 64 queries of 2 heads of 8 columns and a weight each, and 32 keys, in 16 bits.
+// Two sequences of 2048 keys have as many keys as queries. cuDNN saves the picks with attention,
+// and TileLang with the indexer, too.
+TEST(RankMemory, SparseAttentionSavesTheKeysOfEachSequenceAndPicksOnce) {
+  const submodule::SparseWork shape = {
+      .rows = 4096, .keys = 2048, .heads = 16, .head_dim = 64, .top_k = 512, .batch = 2};
+  Submodule attention, index;
+  attention.work = submodule::SparseAttention{shape, 64};
+  EXPECT_EQ(SavedBy(attention, LossTensors()).inputs.count(), 2 * 4096 * 64 * (16 + 1));
+  index.work = submodule::SparseIndex{shape};
+  EXPECT_EQ(SavedBy(index, LossTensors()).inputs.count(), 2 * 4096 * (16 * (64 + 1) + 64));
+  auto& fused = std::get<submodule::SparseIndex>(index.work);
+  fused.fused = true;
+  EXPECT_EQ(SavedBy(index, LossTensors()).internal.count(), 0);
+  fused.tilelang = true;
+  EXPECT_EQ(SavedBy(index, LossTensors()).internal.count(), 4 * 4096 * 512);
+}
+
+// 8192 queries of 131,072 keys in four pieces of 1 GiB of scores: three copies of a piece.
+TEST(RankMemory, ScoresOfOneHeadAfterAnotherExistInPieces) {
+  Submodule s;
+  s.work = submodule::SparseIndex{
+      {.rows = 8192, .keys = 131072, .heads = 64, .head_dim = 128, .top_k = 2048, .fused = true}};
+  EXPECT_EQ(WorkingForward(s, {}).count(), 4 * int64_t{8192} * 131072);
+  std::get<submodule::SparseIndex>(s.work).by_heads = true;
+  EXPECT_EQ(WorkingForward(s, {}).count(), 3 * (int64_t{1} << 30));
+}
+
+// Two copies of queries, output and its gradient with 64 heads, and of the picks.
+TEST(RankMemory, SkippedRowsAreCopiedBeforeTheBackwardOfSparseAttention) {
+  Submodule s;
+  s.work = submodule::SparseAttention{
+      {.rows = 4096, .keys = 4096, .heads = 16, .head_dim = 576, .top_k = 2048, .fused = true},
+      512};
+  const int64_t without = WorkingBackward(s, {}).count();
+  std::get<submodule::SparseAttention>(s.work).skips_rows = true;
+  EXPECT_EQ(WorkingBackward(s, {}).count() - without,
+            2 * int64_t{4096} * (2 * 64 * (576 + 2 * 512) + 4 * 2048));
+}
+
+double SparseBytes(const Overrides& more) {
+  Overrides all = {"parallel.tensor=1",      "model.bias=false",     "model.positions=rotary",
+                   "model.kv_lora_rank=16",  "model.q_lora_rank=24", "model.qk_nope_dim=8",
+                   "model.qk_rope_dim=4",    "model.value_dim=6",    "model.index_heads=2",
+                   "model.index_head_dim=8", "model.index_topk=16"};
+  all.insert(all.end(), more.begin(), more.end());
+  return LayerBytes(all, 1, false) * kSbh;
+}
+
+// 64 queries of 2 heads of 8 columns and a weight each, and 64 keys of 2 samples, in 16 bits.
 TEST(RankMemory, AnIndexerThatLearnsKeepsItsInputs) {
-  const auto bytes = [](const std::string& loss) {
-    return LayerBytes({"parallel.tensor=1", "model.bias=false", "model.positions=rotary",
-                       "model.kv_lora_rank=16", "model.q_lora_rank=24", "model.qk_nope_dim=8",
-                       "model.qk_rope_dim=4", "model.value_dim=6", "model.index_heads=2",
-                       "model.index_head_dim=8", "model.index_topk=16", "model.index_loss=" + loss},
-                      1, false) *
+  EXPECT_DOUBLE_EQ(SparseBytes({"model.index_loss=dense"}) - SparseBytes({"model.index_loss=none"}),
+                   2 * (64 * 2 * (8 + 1) + 64 * 8));
+}
+
+// Of what is gathered, only the inputs of q-up and fc1 may be saved in split rows: the absorbed
+// queries were never gathered, and the indexer's linears keep what they gather.
+TEST(RankMemory, SparseAttentionSavesSplitRowsOfColumnLinearsOnly) {
+  const auto bytes = [](bool split) {
+    return LayerBytes({"parallel.sequence_parallel=true", "model.bias=false",
+                       "model.positions=rotary", "model.kv_lora_rank=16", "model.q_lora_rank=24",
+                       "model.qk_nope_dim=8", "model.qk_rope_dim=4", "model.value_dim=6",
+                       "model.index_heads=2", "model.index_head_dim=8", "model.index_topk=16"},
+                      2, split) *
            kSbh;
   };
-  EXPECT_DOUBLE_EQ(bytes("dense") - bytes("none"), 2 * (64 * 2 * (8 + 1) + 32 * 8));
+  EXPECT_DOUBLE_EQ(bytes(false) - bytes(true), 2 * 64 * (24 + 64) / 2.0);
+}
+
+// What mla_up_proj saves: 64 rows of 8 heads of queries with 20 columns, and of their 8 columns
+// before they are absorbed. It keeps the latent keys instead of the joined ones. A repeated core
+// (core_attn) would keep the same queries.
+TEST(RankMemory, RepeatedPartsOfSparseAttentionKeepWhatTheyStartFrom) {
+  const auto bytes = [](const std::string& modules) {
+    return SparseBytes({"training.recompute=selective", "training.recompute_modules=" + modules});
+  };
+  const int64_t dropped = 2 * 64 * 8 * (20 + 8);
+  EXPECT_DOUBLE_EQ(SparseBytes({}) - bytes("[mla_up_proj]"), dropped);
+  EXPECT_DOUBLE_EQ(bytes("[core_attn]") - bytes("[core_attn, mla_up_proj]"), dropped);
 }
 
 TEST(RankMemory, VerdictNamesTheFullestRanks) {

@@ -71,29 +71,30 @@ class SavingRules {
                               2 * 4 * s.rows * s.heads),
             .outputs = Bytes(values * e_)};
   }
-  // Queries, keys and weights of heads; the positions of the picks have 8 bytes, or 4 of a fused
-  // kernel.
+  // Queries, keys and weights of heads, or of cuDNN their gradients; the positions of the picks
+  // have 8 bytes, or 4 of a fused kernel. cuDNN's function saves them once, with attention.
   SavedTensors operator()(const submodule::SparseIndex& s) const {
-    return {.inputs = Elements(s.rows * s.heads * (s.head_dim + 1) + s.keys * s.head_dim),
-            .internal = Bytes(s.rows * s.most_picked() * (s.fused ? 4 : 8)),
+    const int64_t pick = s.tilelang ? 4 : s.fused ? 0 : 8;
+    return {.inputs = Elements(s.rows * s.heads * (s.head_dim + 1) + s.all_keys() * s.head_dim),
+            .internal = Bytes(s.rows * s.most_picked() * pick),
             .outputs = {}};
   }
   // Attention saves its queries and keys as well.
   SavedTensors operator()(const submodule::SparseTarget&) const { return {}; }
-  // Fused, the positions of the picks again, and a sum for each row of scores; the next product
-  // saves the output. Unfused, queries and keys in fp32, and the probabilities in fp32 and in the
-  // type.
+  // Fused, the positions of the picks, of TileLang again, and a sum for each row of scores; the
+  // next product saves the output. Unfused, queries and keys in fp32, and the probabilities in fp32
+  // and in the type.
   SavedTensors operator()(const submodule::SparseAttention& s) const {
     const int64_t queries = s.rows * s.heads * s.head_dim;
     SavedTensors saved;
-    saved.inputs = Elements(queries + s.keys * s.head_dim);
+    saved.inputs = Elements(queries + s.all_keys() * s.head_dim);
     saved.outputs = Elements(s.rows * s.heads * s.value_dim);
     if (s.fused) {
       saved.internal = Bytes(4 * s.rows * (s.most_picked() + s.heads));
       return saved;
     }
     const int64_t scores = s.rows * s.heads * s.keys;
-    saved.internal = Bytes(4 * (queries + s.keys * s.head_dim + scores)) + Elements(scores);
+    saved.internal = Bytes(4 * (queries + s.all_keys() * s.head_dim + scores)) + Elements(scores);
     return saved;
   }
   // Keeps the token numbers.

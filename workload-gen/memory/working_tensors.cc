@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/model/sparse_shapes.h"
+
 namespace drydock {
 namespace {
 
@@ -20,8 +22,12 @@ int64_t KeysAndValues(const submodule::Attention& s) {
 }
 
 // Unfused, each head has scores of all keys, and an operator reads one copy and writes another.
-int64_t Scores(const submodule::SparseIndex& s) {
-  return s.rows * s.keys * (s.fused ? 1 : 2 * s.heads);
+// Head after head, there are three copies of a piece: the sum, and the scores of two heads.
+int64_t Scores(const submodule::SparseIndex& s, bool forward) {
+  const int64_t once = s.rows * s.keys;
+  if (forward && s.by_heads) return 3 * once / ScoreChunks(s);
+  if (!forward && s.fused && s.picked_only) return 2 * s.rows * s.most_picked();
+  return once * (s.fused ? 1 : 2 * s.heads);
 }
 int64_t Scores(const submodule::SparseTarget& s) {
   if (!s.fused) return 2 * s.rows * s.heads * s.keys;
@@ -40,7 +46,7 @@ class Forward {
   }
   // In fp32: fused, the scores of all keys once, of which cuDNN's loss of all keys copies two more;
   // unfused, two squares of scores of every head.
-  int64_t operator()(const submodule::SparseIndex& s) const { return 4 * Scores(s); }
+  int64_t operator()(const submodule::SparseIndex& s) const { return 4 * Scores(s, true); }
   int64_t operator()(const submodule::SparseTarget& s) const { return 4 * Scores(s); }
   int64_t operator()(const submodule::SparseAttention& s) const {
     return e_ * s.rows * s.heads * s.value_dim + (s.fused ? 0 : 4 * 2 * s.rows * s.heads * s.keys);
@@ -92,13 +98,16 @@ class Backward {
            (s.fused ? 4 * Queries(s) : (s.dropout ? 2 : 1) * e_ * Scores(s));
   }
   int64_t operator()(const submodule::SparseIndex& s) const {
-    return 4 * Scores(s) + e_ * s.rows * s.heads * s.head_dim;
+    return 4 * Scores(s, false) + e_ * s.rows * s.heads * s.head_dim;
   }
   int64_t operator()(const submodule::SparseTarget& s) const { return 4 * Scores(s); }
-  // The gradient of the keys is summed in fp32.
+  // The gradient of the keys is summed in fp32. Where rows are skipped, queries, output, its
+  // gradient and the picks are copied twice.
   int64_t operator()(const submodule::SparseAttention& s) const {
     const int64_t queries = s.rows * s.heads * (s.head_dim + s.value_dim);
-    return e_ * queries + 4 * s.keys * s.head_dim +
+    const int64_t copied = e_ * PaddedHeads(s) * (s.head_dim + 2 * s.value_dim);
+    const int64_t compact = s.skips_rows ? 2 * s.rows * (copied + 4 * s.most_picked()) : 0;
+    return compact + e_ * queries + 4 * s.all_keys() * s.head_dim +
            (s.fused ? 0 : 4 * 2 * s.rows * s.heads * s.keys);
   }
   int64_t operator()(const submodule::Activation& s) const {

@@ -70,6 +70,7 @@ void SparseCore::AttentionBackward(const SparseCoreWork& work) {
   b.Compute(work.value_join.backward);
   b.Compute(work.value_up.activation_gradient);
   WeightGradient(work.value_up);
+  if (work.skips_rows) b.HostReads();
   b.Compute(work.attention.backward);
   Scatter(work.keys);
 }

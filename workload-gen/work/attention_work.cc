@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/model/sparse_shapes.h"
 #include "workload-gen/work/adapter_work.h"
 
 namespace drydock {
@@ -90,6 +91,7 @@ class SparseMaker {
             .heads = heads,
             .head_dim = head_dim,
             .top_k = sparse_.top_k,
+            .batch = maker_.job().training.batch.micro * m_.samples(),
             .fused = kernels_ != SparseKernels::kUnfused,
             .tilelang = kernels_ == SparseKernels::kTileLang};
   }
@@ -98,9 +100,11 @@ class SparseMaker {
     const bool picked_only = sparse_.loss == IndexLoss::kSparse;
     work_.index = maker_.ForwardBackward(
         "attention.index",
-        submodule::SparseIndex{Shape(sparse_.heads, sparse_.head_dim), picked_only});
+        submodule::SparseIndex{Shape(sparse_.heads, sparse_.head_dim), picked_only, by_heads()});
     work_.attention = maker_.ForwardBackward(
-        "attention.core", submodule::SparseAttention{Shape(heads_, key_width()), latent_.kv_rank});
+        "attention.core",
+        submodule::SparseAttention{Shape(heads_, key_width()), latent_.kv_rank, skips_rows()});
+    work_.skips_rows = skips_rows();
     work_.keys = rows_ * key_width();
     work_.index_keys = rows_ * sparse_.head_dim;
     if (sparse_.loss == IndexLoss::kNone) return;
@@ -113,6 +117,25 @@ class SparseMaker {
     work_.target_again = !fused;
     work_.gradients_early = kernels_ == SparseKernels::kCudnn;
   }
+
+  // Before cuDNN's backward, Megatron-LM leaves out the rows that picked no key, except of the
+  // slices of packed samples.
+  bool skips_rows() const {
+    const bool slices = packed() && maker_.layout().context > 1;
+    return kernels_ == SparseKernels::kCudnn && !slices;
+  }
+  // Megatron-LM calls cuDNN's kernel of scores for queries and keys of one whole sequence if their
+  // scores fit one piece, or if the loss needs them all, and for the slices of packed samples.
+  bool by_heads() const {
+    if (kernels_ != SparseKernels::kCudnn) return false;
+    if (maker_.layout().context > 1) return !packed();
+    if (packed()) return true;
+    return sparse_.loss != IndexLoss::kDense &&
+           ScoreChunks(Shape(sparse_.heads, sparse_.head_dim)) > 1;
+  }
+
+  // The sequence is in the packed format, be it of one sample.
+  bool packed() const { return m_.sample_length > 0; }
 
   int64_t key_width() const { return latent_.kv_rank + latent_.rope_dim; }
 

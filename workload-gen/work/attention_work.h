@@ -73,6 +73,7 @@ struct SparseCoreWork {
   // When the target and the indexer's gradients are computed: PyTorch's operators compute the
   // target in both passes, and cuDNN's kernels the gradients in the forward pass.
   bool target_again = false, gradients_early = false;
+  bool skips_rows = false;  // backward, the host waits for the number of rows that picked a key
 };
 
 struct AttentionWork {

@@ -131,12 +131,15 @@ class CostRules {
   // The products alone; unfused, of the whole square. A fused kernel's scores of all keys reach
   // memory once, unfused ones several times.
   Costs operator()(const submodule::SparseIndex& s) const {
-    const double keys = KeysOf(s, forward() || !s.picked_only);
+    const bool by_heads = forward() && s.by_heads;
+    const double keys =
+        by_heads ? static_cast<double>(s.keys) : KeysOf(s, forward() || !s.picked_only);
     const double width = 2 * static_cast<double>(s.heads * s.head_dim);
     const auto rows = static_cast<double>(s.rows), all = static_cast<double>(s.keys);
-    const double once =
-        s.fused ? 4 * rows * all : 6 * 4 * rows * all * static_cast<double>(s.heads);
-    const double moved = e_ * (rows * width / 2 + all * static_cast<double>(s.head_dim));
+    const double once = s.fused && !by_heads
+                            ? 4 * rows * all
+                            : (by_heads ? 8 : 6) * 4 * rows * all * static_cast<double>(s.heads);
+    const double moved = e_ * (rows * width / 2 + static_cast<double>(s.all_keys() * s.head_dim));
     return {(forward() ? 1 : 3) * rows * keys * width, Whole((forward() ? 1 : 2) * moved + once)};
   }
   Costs operator()(const submodule::SparseTarget& s) const {
@@ -154,8 +157,9 @@ class CostRules {
     const double flops = scores * 2 * (forward() ? key + value : 3 * key + 2 * value);
     const double queries = static_cast<double>(s.rows * s.heads) * (key + value);
     const double unfused = s.fused ? 0 : 5 * 4 * scores;
-    return {flops, Whole((forward() ? 1 : 2) * e_ * (queries + static_cast<double>(s.keys) * key) +
-                         unfused)};
+    return {flops,
+            Whole((forward() ? 1 : 2) * e_ * (queries + static_cast<double>(s.all_keys()) * key) +
+                  unfused)};
   }
   // The workload states the costs of these kinds.
   Costs operator()(const submodule::FixedDuration&) const { CHECK(false); }

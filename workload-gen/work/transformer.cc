@@ -283,6 +283,8 @@ bool IsQuantizedWeight(const TrainingJob& job, const Parameter& parameter) {
       return !precision.half_parts.qkv;
     case ParameterKind::kProjWeight:
       return !precision.half_parts.proj;
+    case ParameterKind::kKvUpWeight:  // sparse attention absorbs it, in 16 bits
+      return !job.model.attention.is_sparse();
     case ParameterKind::kLatentDown:
     case ParameterKind::kLatentUp:
       return !precision.half_parts.latent;

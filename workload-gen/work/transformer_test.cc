@@ -63,6 +63,20 @@ TEST(Transformer, ScansLatentExpertsSinksAndBiasesAddUp) {
   EXPECT_EQ(Held({"model.experts=4", "model.experts_per_token=2"}), 8 * 4 * 64);
 }
 
+// Sparse attention uses the weight of the up-projection in 16 bits, without running its module.
+TEST(Transformer, SparseAttentionDoesNotQuantizeItsUpProjection) {
+  std::vector<std::string> overrides = {"training.precision=fp8", "parallel.sequence_parallel=true",
+                                        "model.bias=false",       "model.kv_lora_rank=16",
+                                        "model.qk_nope_dim=8",    "model.qk_rope_dim=4",
+                                        "model.value_dim=6"};
+  const Parameter weight = {ParameterKind::kKvUpWeight, 1, 64};
+  EXPECT_TRUE(IsQuantizedWeight(TestJob(overrides), weight));
+  overrides.insert(overrides.end(),
+                   {"model.index_heads=2", "model.index_head_dim=8", "model.index_topk=4"});
+  EXPECT_FALSE(IsQuantizedWeight(TestJob(overrides), weight));
+  EXPECT_TRUE(IsQuantizedWeight(TestJob(overrides), {ParameterKind::kQUpWeight, 1, 64}));
+}
+
 TEST(Transformer, ATiedHeadIsStoredTwiceOnlyAcrossStages) {
   const TrainingJob one = TestJob({"parallel.pipeline=1"});
   const TrainingJob two = TestJob();
