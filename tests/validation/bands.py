@@ -1,7 +1,8 @@
 """The band of a prediction from what summary.json says of its models, by the formula of docs/explanation/bands.md.
 
 A kept prediction keeps the shares of its models. So its band follows configs/bands.yaml, and a change of that file needs no new
-prediction. The steps are those of report/band, in the same order, so that the figures are those of `report` to the last bit.
+prediction. The steps are those of report/band, in the same order, so that the figures are those of `report`; the last bit of
+a sum may round the ends of the band to the next picosecond.
 """
 import math
 import re
@@ -52,3 +53,11 @@ def band_of(said, seconds, errors):
     factor = math.exp(quantile(band["coverage"]) * math.sqrt(math.pi / 2 * variance))
     band["low_s"], band["high_s"] = whole_picoseconds(seconds / factor), whole_picoseconds(seconds * factor)
     return band
+
+
+def agree(band, other):
+    """Returns whether two bands are the same, their ends to the picosecond."""
+    ends = ("low_s", "high_s")
+    if band.keys() != other.keys() or any(band[key] != other[key] for key in band if key not in ends):
+        return False
+    return all(abs(band[end] - other[end]) < 1.5e-12 for end in ends if end in band)

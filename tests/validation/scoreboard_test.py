@@ -134,6 +134,12 @@ class Kept(unittest.TestCase):
         self.assertGreater(row.band["high_s"], before.band["high_s"])
         self.assertLess(row.band["low_s"], before.band["low_s"])
 
+    def test_the_last_picosecond_of_a_band_may_differ(self):
+        found = json.loads((self.tools / "found.json").read_text())
+        found["band"]["high_s"] += 1e-12
+        self.write("bin/found.json", json.dumps(found))
+        self.assertEqual(self.predict()[0].failure, "")
+
     def test_a_report_of_another_formula_is_a_failure(self):
         found = json.loads((self.tools / "found.json").read_text())
         found["band"]["high_s"] += 1e-6

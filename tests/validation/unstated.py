@@ -60,7 +60,7 @@ def chunks(record, least):
     layers = (size(record, "model.layers") + len(accounts)) // size(record, "parallel.pipeline")
     can = can_interleave(record, size(record, "training.micro_batch"))
     return [(str(number), {"parallel.virtual_pipeline": number}) for number in range(least, layers + 1)
-            if layers % number == 0 and (number == 1 or can)]
+            if layers % number == 0 and (number == 1 or (can and size(record, "parallel.pipeline") > 1))]
 
 
 def schedules(record):
