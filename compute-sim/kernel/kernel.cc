@@ -134,8 +134,11 @@ bool IsGrouped(KernelKind kind) {
 }
 
 bool IsGemm(KernelKind kind) {
-  return !IsMemoryKernel(kind) && !IsAttention(kind) && kind != KernelKind::kChunkProduct &&
-         kind != KernelKind::kSparseProduct;
+  return !IsMemoryKernel(kind) && !IsAttention(kind) && !HasAssumedRate(kind);
+}
+
+bool HasAssumedRate(KernelKind kind) {
+  return kind == KernelKind::kChunkProduct || kind == KernelKind::kSparseProduct;
 }
 
 int64_t ShortestExtent(const Kernel& gemm) {

@@ -109,6 +109,8 @@ bool IsAttention(KernelKind kind);
 bool IsGrouped(KernelKind kind);
 // A GEMM, batched, grouped or accumulating.
 bool IsGemm(KernelKind kind);
+// True for chunk and sparse products, whose rates configs/kernels.yaml assumes.
+bool HasAssumedRate(KernelKind kind);
 // The shortest of m, n and k.
 int64_t ShortestExtent(const Kernel& gemm);
 // True for the kernels that take most of the time in training: GEMMs with all extents from 1024,

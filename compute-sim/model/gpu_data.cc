@@ -21,13 +21,12 @@ std::optional<Prediction> PredictAt(Clocks clocks, const GpuData& gpu, const Ker
   }
   const GemmParameters* set = parameters.GemmFor(kernel.type);
   if (set == nullptr) return std::nullopt;
-  if (kernel.kind == KernelKind::kChunkProduct) {
-    if (gpu.chunk_products.tensor == 0) return std::nullopt;
-    return PredictChunkProduct(kernel, *set, parameters.memory, gpu.chunk_products);
-  }
-  if (kernel.kind == KernelKind::kSparseProduct) {
-    if (gpu.sparse_products.tensor == 0) return std::nullopt;
-    return PredictSparseProduct(kernel, *set, parameters.memory, gpu.sparse_products);
+  if (HasAssumedRate(kernel.kind)) {
+    const AssumedShares& shares = gpu.SharesOf(kernel.kind);
+    if (shares.tensor == 0) return std::nullopt;
+    const bool chunks = kernel.kind == KernelKind::kChunkProduct;
+    return (chunks ? PredictChunkProduct : PredictSparseProduct)(kernel, *set, parameters.memory,
+                                                                 shares);
   }
   return PredictGemm(kernel, gpu.shape(), parameters, *set, clocks);
 }

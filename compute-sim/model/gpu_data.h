@@ -25,6 +25,10 @@ struct GpuData {
   std::string attention_library;     // as KernelParameters::AttentionFor takes it
 
   GpuShape shape() const { return {spec.sms, spec.l2}; }
+  // REQUIRES: HasAssumedRate(kind).
+  const AssumedShares& SharesOf(KernelKind kind) const {
+    return kind == KernelKind::kChunkProduct ? chunk_products : sparse_products;
+  }
 };
 
 // The calibrated model's answer; nullopt if `gpu` has no parameters for the kernel.

@@ -8,8 +8,7 @@ namespace drydock {
 namespace {
 
 double ExpectedError(const GpuData& gpu, const Kernel& kernel) {
-  if (kernel.kind == KernelKind::kChunkProduct) return gpu.chunk_products.error;
-  if (kernel.kind == KernelKind::kSparseProduct) return gpu.sparse_products.error;
+  if (HasAssumedRate(kernel.kind)) return gpu.SharesOf(kernel.kind).error;
   const KernelParameters& parameters = gpu.parameters;
   FitErrors errors = parameters.memory.error;
   if (IsAttention(kernel.kind))

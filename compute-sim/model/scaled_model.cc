@@ -101,8 +101,7 @@ class ScaledModel : public ComputeModel {
   double ExpectedError(const Kernel& kernel, const Kernel& source_kernel) const {
     const ScalingErrors& errors = from_->parameters.scaling;
     if (IsMemoryKernel(kernel.kind)) return errors.memory;
-    if (kernel.kind == KernelKind::kChunkProduct) return from_->chunk_products.error;
-    if (kernel.kind == KernelKind::kSparseProduct) return from_->sparse_products.error;
+    if (HasAssumedRate(kernel.kind)) return from_->SharesOf(kernel.kind).error;
     if (IsAttention(kernel.kind)) return errors.attention;
     const bool shares = errors.gemm_with_share > 0 &&
                         KnowShares(to_facts_, kernel.type, from_facts_, source_kernel.type);

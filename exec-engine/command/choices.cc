@@ -10,7 +10,6 @@
 #include "core/base/spelling.h"
 #include "exec-engine/command/network_pick.h"
 #include "exec-engine/command/network_table.h"
-#include "exec-engine/networks/fabric_queues.h"
 #include "ns3-backend/packet_network.h"
 
 namespace drydock {
@@ -65,7 +64,7 @@ std::vector<std::string> UnusedSettings(const NetworkModel& network, const Topol
     if (std::count(read.begin(), read.end(), name) > 0) continue;
     unused.push_back(fmt::format("transport.attributes.{} {}", name, value));
   }
-  if (network.name != "analytical" || FabricQueues::Applies(topology)) return unused;
+  if (network.reads_queue_pairs == nullptr || network.reads_queue_pairs(topology)) return unused;
   for (const auto& [name, value] : topology.nccl_settings) {
     if (name == "NCCL_IB_QPS_PER_CONNECTION" || name == "NCCL_IB_SPLIT_DATA_ON_QPS") {
       unused.push_back(fmt::format("nccl.settings.{} {}", name, value));

@@ -2,6 +2,7 @@
 
 #include "core/model/timeline.h"
 #include "exec-engine/networks/analytical_network.h"
+#include "exec-engine/networks/fabric_queues.h"
 #include "exec-engine/networks/fluid/fluid_network.h"
 #include "exec-engine/networks/fluid/fluid_settings.h"
 #include "ns3-backend/packet_network.h"
@@ -13,7 +14,8 @@ const std::vector<NetworkChoice>& NetworkChoices() {
                                           .make = MakeAnalyticalNetwork,
                                           .make_folded = MakeFoldedAnalyticalNetwork,
                                           .folds_exactly = true,
-                                          .merging = Merging::kWithinWindow};
+                                          .merging = Merging::kWithinWindow,
+                                          .reads_queue_pairs = FabricQueues::Applies};
   static const NetworkModel fluid = {.name = "fluid",
                                      .make = MakeFluidNetwork,
                                      .make_folded = MakeFoldedFluidNetwork,

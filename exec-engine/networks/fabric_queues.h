@@ -46,12 +46,13 @@ class FabricQueues {
     uint32_t cable = 0;  // into free_
     int32_t count = 0;
   };
-  // The uses of queue pair q are uses_[first[q] .. first[q + 1]).
+  // Its queue pair i is number first + i of all. The uses of queue pair q are
+  // uses_[ends_[q] .. ends_[q + 1]).
   struct Connection {
     bool known = false;
     uint32_t sent = 0;   // messages, modulo the queue pairs
     Time passed;         // of the last message: messages arrive in order
-    uint32_t first = 0;  // into ends_
+    uint32_t first = 0;  // its first queue pair
   };
 
   void Add(Connection* connection, const Message& message, uint32_t folded);
@@ -68,8 +69,7 @@ class FabricQueues {
   std::vector<Bandwidth> rates_;  // by cable
   std::vector<Time> free_;        // by cable
   std::vector<Connection> connections_;
-  std::vector<uint32_t>
-      ends_;  // by queue pair, into uses_: where its uses begin; and where they end
+  std::vector<uint32_t> ends_;  // by queue pair, into uses_; one more behind each connection
   std::vector<Use> uses_;
 };
 

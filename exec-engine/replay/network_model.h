@@ -31,6 +31,8 @@ struct NetworkModel {
   // What the network reads of a cluster file in addition to rates and latencies. All transport
   // settings, because it sends packets through the queues of switches; it can capture frames.
   bool sends_packets = false;
+  // Whether the network reads the queue pairs of NCCL's settings on this cluster. Null: always.
+  bool (*reads_queue_pairs)(const Topology&) = nullptr;
   // Names in `transport.attributes`. Null: all if it sends packets, else none.
   const std::vector<std::string>& (*attributes)() = nullptr;
 };

@@ -212,6 +212,13 @@ enum class ScatterForm : uint8_t { kPipelined, kRing };
 // kHeadsAndRing: inner groups exchange heads for rows, as kAllToAll does; keys and values pass
 // around outer rings, as with kP2p.
 enum class ContextType : uint8_t { kP2p, kAllToAll, kAllGather, kHeadsAndRing };
+// Whether keys and values pass around a ring, and whether ranks exchange heads for rows.
+inline bool PassesKeys(ContextType type) {
+  return type == ContextType::kP2p || type == ContextType::kHeadsAndRing;
+}
+inline bool ExchangesHeads(ContextType type) {
+  return type == ContextType::kAllToAll || type == ContextType::kHeadsAndRing;
+}
 
 enum class RankOrder : uint8_t {
   kTensorContextExpertDataPipeline,

@@ -85,15 +85,12 @@ ActivationRules ActivationsOf(const TrainingJob& job, const ParallelLayout& layo
       job.model.embedding.tied && layout.pipeline == 1 && !kernels.gradient_accumulation_fusion;
   const LoraShape& lora = job.model.lora;
   const ContextType type = job.parallel.context_type;
-  const bool heads = type == ContextType::kAllToAll || type == ContextType::kHeadsAndRing;
-  rules.keeps_attention = (several && heads) ||
+  rules.keeps_attention = (several && ExchangesHeads(type)) ||
                           (lora.any() && kernels.fused && (!lora.targets.proj || lora.dropout > 0));
   rules.gathers_keys = several && type == ContextType::kAllGather;
   rules.working.loss = LossOf(kernels.cross_entropy_fusion);
   rules.working.weight_gradients = true;
-  if (several && (type == ContextType::kP2p || type == ContextType::kHeadsAndRing)) {
-    rules.working.ring = layout.context_ring();
-  }
+  if (several && PassesKeys(type)) rules.working.ring = layout.context_ring();
   return rules;
 }
 

@@ -44,9 +44,7 @@ constexpr Feature kNotGenerated[] = {
      [](const TrainingJob& job) { return job.overlap.expert && job.model.moe.latent > 0; }},
     {"parallel.context_type", "a sliding window with a ring of keys (context_type p2p or a2a+p2p)",
      [](const TrainingJob& job) {
-       return HasWindow(job) && job.parallel.context > 1 &&
-              (job.parallel.context_type == ContextType::kP2p ||
-               job.parallel.context_type == ContextType::kHeadsAndRing);
+       return HasWindow(job) && job.parallel.context > 1 && PassesKeys(job.parallel.context_type);
      }},
     {"training.moe_dispatcher", "a capacity with dispatcher flex",
      [](const TrainingJob& job) {

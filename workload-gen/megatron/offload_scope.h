@@ -1,4 +1,4 @@
-// Rules for training.offload_modules that are the framework's, and what is not generated.
+// Checks training.offload_modules: what Megatron-Core refuses, and what Drydock does not generate.
 #ifndef DRYDOCK_WORKLOAD_GEN_MEGATRON_OFFLOAD_SCOPE_H_
 #define DRYDOCK_WORKLOAD_GEN_MEGATRON_OFFLOAD_SCOPE_H_
 

@@ -349,10 +349,15 @@ class Walker {
   }
 
   // A gather of rows before other submodules, such as a norm, is of something else: rotated keys.
-  // The absorbed queries and the indexer do not read what was gathered last.
   static bool GathersInput(const Submodule& s) {
-    return s.Is<submodule::Linear>() && s.name != "attention.absorb" &&
-           s.name != "attention.index-q";
+    return s.Is<submodule::Linear>() && !ReadsEarlierRows(s);
+  }
+
+  // Queries pass the norm of the latent keys before sparse attention absorbs them, and the indexer
+  // reads rows that the down-projections and q-up save. So these submodules read neither what the
+  // submodule before them wrote, nor what was gathered last.
+  static bool ReadsEarlierRows(const Submodule& s) {
+    return s.name == "attention.absorb" || s.name == "attention.index-q";
   }
 
   // Queries and this rank's keys of sparse attention pass the indexer on their way, and their
@@ -369,13 +374,6 @@ class Walker {
     dropped_[part][up_writer_].push_back({NameOf(run.submodule), queries + keys});
     const bool gathered = core.rows < core.all_keys();
     return inputs - queries + (gathered ? keys : 0);
-  }
-
-  // Repeated parts of sparse attention that begin behind a submodule which is not repeated, but not
-  // with that one's output: queries pass the norm of the latent keys, and the indexer reads rows
-  // that the down-projections and q-up save.
-  static bool ReadsRepeatedOrShared(const Submodule& s) {
-    return s.name == "attention.absorb" || s.name == "attention.index-q";
   }
 
   void NoteSparse(const Submodule& s, const Run& run, bool again) {
@@ -404,7 +402,7 @@ class Walker {
     if (!again) {
       Add(part, NameOf(run.submodule),
           (IsSelective(part) ? saved.outputs.count() : inputs) + internal);
-    } else if (sparse || (!ReadsRepeatedOrShared(s) && KeepsInput(part, s))) {
+    } else if (sparse || (!ReadsEarlierRows(s) && KeepsInput(part, s))) {
       Add(part, NameOf(run.submodule), inputs);
     }
     Reach(WorkingIn(run, saved, !again));

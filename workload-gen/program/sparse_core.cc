@@ -2,18 +2,9 @@
 
 namespace drydock {
 
-void SparseCore::Gather(int64_t count) {
+void SparseCore::Exchange(CollectiveType collective, int64_t count) {
   CommCall call;
-  call.collective = CollectiveType::kAllGather;
-  call.type = c_.job.training.precision.type;
-  call.count = count * c_.layout.context;
-  call.group_size = c_.layout.context;
-  c_.builder->Collective(kContextRole, kContextStream, call);
-}
-
-void SparseCore::Scatter(int64_t count) {
-  CommCall call;
-  call.collective = CollectiveType::kReduceScatter;
+  call.collective = collective;
   call.type = c_.job.training.precision.type;
   call.count = count * c_.layout.context;
   call.group_size = c_.layout.context;
@@ -22,7 +13,7 @@ void SparseCore::Scatter(int64_t count) {
 
 void SparseCore::Forward(const SparseCoreWork& work, bool learns) {
   ProgramBuilder& b = *c_.builder;
-  Gather(work.keys);
+  Exchange(CollectiveType::kAllGather, work.keys);
   Indexer(work);
   const bool target = work.target && learns;
   // cuDNN's loss takes the sums of attention's softmax.
@@ -47,7 +38,7 @@ void SparseCore::Indexer(const SparseCoreWork& work) {
   b.Compute(work.index_join.forward);
   b.Compute(work.index_transform.forward);
   b.Compute(work.index_scale.forward);
-  Gather(work.index_keys);
+  Exchange(CollectiveType::kAllGather, work.index_keys);
   b.Compute(work.index.forward);
 }
 
@@ -72,14 +63,14 @@ void SparseCore::AttentionBackward(const SparseCoreWork& work) {
   WeightGradient(work.value_up);
   if (work.skips_rows) b.HostReads();
   b.Compute(work.attention.backward);
-  Scatter(work.keys);
+  Exchange(CollectiveType::kReduceScatter, work.keys);
 }
 
 void SparseCore::IndexerBackward(const SparseCoreWork& work) {
   ProgramBuilder& b = *c_.builder;
   if (work.target_again) Target(work, work.target->backward);
   if (!work.gradients_early) b.Compute(work.index.backward);
-  Scatter(work.index_keys);
+  Exchange(CollectiveType::kReduceScatter, work.index_keys);
   b.Compute(work.index_scale.backward);
   b.Compute(work.index_transform.backward);
   b.Compute(work.index_join.backward);

@@ -26,8 +26,8 @@ class SparseCore {
  private:
   void Indexer(const SparseCoreWork& work);
   void Target(const SparseCoreWork& work, uint32_t target);
-  void Gather(int64_t count);
-  void Scatter(int64_t count);
+  // Among context ranks; `count`: the elements of one rank.
+  void Exchange(CollectiveType collective, int64_t count);
   void WeightGradient(const LinearWork& linear);
 
   const WriterContext& c_;

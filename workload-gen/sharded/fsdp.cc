@@ -26,8 +26,7 @@ class Fsdp : public Framework {
                                   "torchtitan's pipelines share no embedding between stages: with "
                                   "pipeline > 1 tied_embedding must be false"));
     }
-    if (job.parallel.context > 1 && (job.parallel.context_type == ContextType::kAllToAll ||
-                                     job.parallel.context_type == ContextType::kHeadsAndRing)) {
+    if (job.parallel.context > 1 && ExchangesHeads(job.parallel.context_type)) {
       diagnostics.Add(job.ErrorAt("parallel.context_type",
                                   "torchtitan's context parallelism exchanges keys and values: "
                                   "context_type must be p2p or allgather"));

@@ -26,8 +26,8 @@ struct Fp8CoreWork {
 
 // Without context parallelism and with a2a, only `first` is used. p2p: `first` works on the rank's
 // own keys, `other` is each later step of the ring; a2a+p2p does so with its part of the heads.
-// all-gather: the rank runs `first` for each of
-// its two chunks. With a causal mask, a step is the mean over the ranks, which do equal work.
+// all-gather: the rank runs `first` for each of its two chunks. With a causal mask, a step is the
+// mean over the ranks, which do equal work.
 struct CoreWork {
   ForwardBackwardWork first, other;
   std::optional<TorchRingWork> torch;  // FSDP: PyTorch runs the ring

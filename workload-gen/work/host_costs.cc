@@ -24,9 +24,7 @@ class HostCosts {
   HostCosts(const HostLaunchSet& set, const TrainingJob& job, const Topology& topology)
       : set_(set),
         step_(set.step + Time::FromUs(set.step_delay.us() * DelaysBeyondOne(topology))),
-        ring_(job.parallel.context > 1 &&
-              (job.parallel.context_type == ContextType::kP2p ||
-               job.parallel.context_type == ContextType::kHeadsAndRing)) {}
+        ring_(job.parallel.context > 1 && PassesKeys(job.parallel.context_type)) {}
 
   Time Of(const Submodule& s) const {
     const Time step = s.Is<submodule::Optimizer>() ? step_ : Time();
@@ -36,8 +34,8 @@ class HostCosts {
   }
 
  private:
-  // Returns one of HostModuleNames(); "" for the products of an optimizer and for those that sparse
-  // attention absorbs, which no module runs.
+  // Returns one of HostModuleNames(), or "" if no module runs the submodule. No module runs the
+  // products of an optimizer, or the absorbed products of sparse attention.
   std::string ModuleOf(const Submodule& s) const {
     if (s.name.starts_with("optimizer.") && s.Is<submodule::Linear>()) return "";
     if (s.name == "attention.absorb" || s.name == "attention.value-up") return "";

@@ -83,7 +83,8 @@ TEST(HostCostsTest, TheOptimizerVisitsTensorsAndBearsTheStep) {
             Time::Us(1000 + 200 + 7 * 30));
 }
 
-// Weights that a loop quantizes, not those that their modules do, or activations.
+// A loop quantizes gathered weights and costs the host time for each. Other weights and activations
+// are quantized by the code of their modules, whose cost counts already.
 TEST(HostCostsTest, EachQuantizedWeightCosts) {
   const auto cost = [](const char* name, int64_t rows, Pass pass) {
     Submodule s = Of(submodule::Quantize{.rows = rows, .n = 32}, pass);

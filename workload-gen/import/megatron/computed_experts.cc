@@ -79,7 +79,7 @@ class ComputedExperts {
     bool positive = false;
     if (r_.Has("--moe-aux-loss-coeff")) {
       for (const ScriptWord& value : r_.Values("--moe-aux-loss-coeff")) {
-        positive = positive || value.text.find_first_of("123456789") != std::string::npos;
+        positive = r_.IsPositive(value) || positive;
       }
     }
     if (!r_.Has("--moe-router-load-balancing-type")) return positive;

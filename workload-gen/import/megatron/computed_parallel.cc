@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 
+#include "core/base/scan.h"
 #include "workload-gen/import/megatron/computed_keys.h"
 #include "workload-gen/job/pipeline_layout.h"
 
@@ -77,10 +77,8 @@ class ComputedParallel {
     std::vector<int64_t> sizes;
     int64_t product = 1;
     for (const ScriptWord& word : r_.Values(kLevels)) {
-      int64_t size = 0;
-      const char* end = word.text.data() + word.text.size();
-      const auto [stop, error] = std::from_chars(word.text.data(), end, size);
-      if (error != std::errc() || stop != end || size < 1 || size > kMaxLevel) {
+      const int64_t size = WholeNumber(word.text).value_or(0);
+      if (size < 1 || size > kMaxLevel) {
         r_.FailAt(word,
                   fmt::format("'{}': expected a whole number from 1 to {}", word.text, kMaxLevel));
         return {};

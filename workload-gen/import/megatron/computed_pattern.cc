@@ -171,7 +171,7 @@ class ComputedPattern {
     }
     const char* coefficient = "--dsa-indexer-loss-coeff";
     const char* picked = "--dsa-indexer-use-sparse-loss";
-    const bool learns = r_.Has(coefficient) && !IsZero(r_.Text(coefficient));
+    const bool learns = r_.Has(coefficient) && r_.IsPositive(r_.Place(coefficient));
     r_.Set("model.index_loss",
            !learns          ? "none"
            : r_.Has(picked) ? "sparse"
@@ -179,10 +179,6 @@ class ComputedPattern {
            r_.Has(coefficient) ? coefficient : variant);
     r_.Choose("--dsa-kernel-backend", "training.sparse_attention_kernels",
               {{"none", "unfused"}, {"tilelang", "tilelang"}, {"cudnn", "cudnn"}});
-  }
-
-  static bool IsZero(const std::string& number) {
-    return number.find_first_not_of("0.+-eE") == std::string::npos;
   }
 
   // Without the variant, Megatron-LM ignores its arguments.

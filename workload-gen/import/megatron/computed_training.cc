@@ -21,8 +21,7 @@ class ComputedTraining {
     SetGraphs();
     SetOptimizer();
     SetKernels();
-    if (r_.Has("--clip-grad") &&
-        r_.Text("--clip-grad").find_first_of("123456789") == std::string::npos) {
+    if (r_.Has("--clip-grad") && !r_.IsPositive(r_.Place("--clip-grad"))) {
       r_.Set("training.gradient_clipping", "false", "--clip-grad");
     }
     if (r_.Has("--cross-entropy-loss-fusion")) {

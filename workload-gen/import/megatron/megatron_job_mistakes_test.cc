@@ -129,6 +129,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "for the last ones of a pass; leave this out"},
         Mistake{"--bf16 --fine-grained-activation-offloading",
                 "--fine-grained-activation-offloading needs --offload-modules"},
+        Mistake{"--bf16 --clip-grad none", "'none' is not a number"},
         Mistake{"--bf16 --inference-max-requests 8",
                 "'--inference-max-requests': inference is out of scope: Drydock rehearses "
                 "iterations of training"},

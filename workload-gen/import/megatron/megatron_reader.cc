@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+
 #include "core/base/scan.h"
 #include "core/base/spelling.h"
 #include "workload-gen/job/model_shape.h"
@@ -20,6 +22,18 @@ std::string MegatronReader::Text(const std::string& argument, const std::string&
 std::optional<int64_t> MegatronReader::Number(const std::string& argument) const {
   const std::optional<int64_t> number = WholeNumber(Text(argument));
   return number.has_value() && *number >= 1 && *number <= kMaxDimension ? number : std::nullopt;
+}
+
+bool MegatronReader::IsPositive(const ScriptWord& number) {
+  const std::string text = number.text.starts_with('+') ? number.text.substr(1) : number.text;
+  const char* end = text.data() + text.size();
+  double value = 0;
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc::invalid_argument || stop != end) {
+    FailAt(number, fmt::format("'{}' is not a number", number.text));
+    return false;
+  }
+  return value > 0;
 }
 
 void MegatronReader::Set(const std::string& key, const std::string& value,

@@ -31,6 +31,9 @@ class MegatronReader {
   // number, which the reader of model.yaml reports.
   std::optional<int64_t> Number(const std::string& argument) const;
 
+  // Returns whether a number with a fraction is above 0. Reports a text that is no number.
+  bool IsPositive(const ScriptWord& number);
+
   // Sets a key of model.yaml. The value has the place of `argument` if the argument is given.
   void Set(const std::string& key, const std::string& value, const std::string& argument = "");
   // Sets `key` by the value of `argument`: `choices` has pairs of a value and its value in
