@@ -73,6 +73,13 @@ constexpr GraphRule kRules[] = {
      [](const TrainingJob& job) {
        return IsCaptured(job, &GraphModules::moe_router) && Recomputed(job).moe;
      }},
+    {"'moe_router' leaves recompute_modules: [layernorm] without effect: the result of the norm "
+     "before experts stays in memory that the graph owns; add moe_preprocess with moe_dispatcher: "
+     "alltoall and without overlap.shared_expert, or leave 'layernorm' out",
+     [](const TrainingJob& job) {
+       return Recomputed(job).norms && HasExperts(job) && job.training.kernels.fused &&
+              !job.model.attention.is_latent() && !MayRepeatExpertNorm(job);
+     }},
     {"'attn' excludes recompute_modules: [core_attn] with dropout",
      [](const TrainingJob& job) {
        return HasDropout(job) && IsCaptured(job, &GraphModules::attention) &&
@@ -110,6 +117,13 @@ constexpr GraphRule kRules[] = {
 };
 
 }  // namespace
+
+bool MayRepeatExpertNorm(const TrainingJob& job) {
+  if (!IsCaptured(job, &GraphModules::moe_router)) return true;
+  if (job.model.moe.shared_ffn > 0 && job.overlap.shared_expert) return false;
+  return IsCaptured(job, &GraphModules::moe_preprocess) &&
+         (job.training.moe.dispatcher == MoeDispatcher::kAllToAll || job.model.moe.latent > 0);
+}
 
 void CheckGraphs(const TrainingJob& job, Diagnostics* diagnostics) {
   for (const GraphRule& rule : kRules) {

@@ -1,5 +1,6 @@
 #include "workload-gen/layers/layer_program.h"
 
+#include "workload-gen/job/graph_rules.h"
 #include "workload-gen/program/module_offload.h"
 
 namespace drydock {
@@ -95,18 +96,10 @@ void LayerWriter::MlpForward(const LayerWork& work) {
 }
 
 // Transformer Engine fuses the norm before a dense MLP with the product behind it, so that there is
-// no norm to repeat. The norm before experts cannot be repeated where its result leaves a graph of
-// parts of the layer in memory that the graph owns, or where shared experts outside of that graph
-// read it (can_recompute_pre_mlp_layernorm_for_cudagraph in Megatron-Core's transformer_layer.py).
+// no norm to repeat.
 bool LayerWriter::RepeatsNorm(const LayerWork& work) const {
-  const TrainingRules& training = c_.job.training;
-  if (!training.recompute.modules.norms) return false;
-  if (!work.experts) return !training.kernels.fused;
-  const GraphRules& graphs = training.host.cuda_graphs;
-  if (graphs.scope != GraphScope::kParts || !graphs.modules.moe_router) return true;
-  if (work.experts->shared && c_.job.overlap.shared_expert) return false;
-  return graphs.modules.moe_preprocess &&
-         (training.moe.dispatcher == MoeDispatcher::kAllToAll || work.experts->latent);
+  if (!c_.job.training.recompute.modules.norms) return false;
+  return work.experts ? MayRepeatExpertNorm(c_.job) : !c_.job.training.kernels.fused;
 }
 
 // Repeats the part of the MLP's forward that was not kept: the norm, or all of it.
