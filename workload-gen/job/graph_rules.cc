@@ -78,7 +78,7 @@ constexpr GraphRule kRules[] = {
      "alltoall and without overlap.shared_expert, or leave 'layernorm' out",
      [](const TrainingJob& job) {
        return Recomputed(job).norms && HasExperts(job) && job.training.kernels.fused &&
-              !job.model.attention.is_latent() && !MayRepeatExpertNorm(job);
+              !job.model.attention.is_latent() && !job.may_repeat_expert_norm();
      }},
     {"'attn' excludes recompute_modules: [core_attn] with dropout",
      [](const TrainingJob& job) {
@@ -117,13 +117,6 @@ constexpr GraphRule kRules[] = {
 };
 
 }  // namespace
-
-bool MayRepeatExpertNorm(const TrainingJob& job) {
-  if (!IsCaptured(job, &GraphModules::moe_router)) return true;
-  if (job.model.moe.shared_ffn > 0 && job.overlap.shared_expert) return false;
-  return IsCaptured(job, &GraphModules::moe_preprocess) &&
-         (job.training.moe.dispatcher == MoeDispatcher::kAllToAll || job.model.moe.latent > 0);
-}
 
 void CheckGraphs(const TrainingJob& job, Diagnostics* diagnostics) {
   for (const GraphRule& rule : kRules) {

@@ -8,12 +8,6 @@
 
 namespace drydock {
 
-// Returns whether backward can repeat the norm before experts (recompute_modules: [layernorm]). It
-// cannot if the norm's result leaves a graph of parts of the layer in memory that the graph owns,
-// or if shared experts outside of that graph read it
-// (can_recompute_pre_mlp_layernorm_for_cudagraph in Megatron-Core's transformer_layer.py).
-bool MayRepeatExpertNorm(const TrainingJob& job);
-
 // Reports each rule that the job breaks, at training.cuda_graphs. REQUIRES: each section is valid
 // by itself.
 void CheckGraphs(const TrainingJob& job, Diagnostics* diagnostics);

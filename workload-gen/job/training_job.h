@@ -273,6 +273,17 @@ struct TrainingJob {
   MegatronFsdpRules megatron_fsdp;
   MemoryRules memory;
 
+  // Whether backward can repeat the norm before experts (recompute_modules: [layernorm]). It cannot
+  // if the norm's result leaves a graph of parts of the layer in memory that the graph owns, or if
+  // shared experts outside of that graph read it (can_recompute_pre_mlp_layernorm_for_cudagraph in
+  // Megatron-Core's transformer_layer.py).
+  bool may_repeat_expert_norm() const {
+    const GraphModules& captured = training.host.cuda_graphs.modules;
+    if (!captured.moe_router) return true;
+    if (model.moe.shared_ffn > 0 && overlap.shared_expert) return false;
+    return captured.moe_preprocess &&
+           (training.moe.dispatcher == MoeDispatcher::kAllToAll || model.moe.latent > 0);
+  }
   // Returns an error at the place of "section.key"; at the section if the key is not given.
   Error ErrorAt(const std::string& key, const std::string& message) const;
 

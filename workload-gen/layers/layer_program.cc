@@ -1,6 +1,5 @@
 #include "workload-gen/layers/layer_program.h"
 
-#include "workload-gen/job/graph_rules.h"
 #include "workload-gen/program/module_offload.h"
 
 namespace drydock {
@@ -99,7 +98,7 @@ void LayerWriter::MlpForward(const LayerWork& work) {
 // no norm to repeat.
 bool LayerWriter::RepeatsNorm(const LayerWork& work) const {
   if (!c_.job.training.recompute.modules.norms) return false;
-  return work.experts ? MayRepeatExpertNorm(c_.job) : !c_.job.training.kernels.fused;
+  return work.experts ? c_.job.may_repeat_expert_norm() : !c_.job.training.kernels.fused;
 }
 
 // Repeats the part of the MLP's forward that was not kept: the norm, or all of it.
