@@ -214,8 +214,6 @@ def set_bridge_recipe(row, recipe):
         row.set(training={"moe_fused_mlp": True, "moe_grouped_kernel": "one"})
         if recipe.get("cuda_graph_impl") == "full_iteration":  # no graph could hold the host's reads of the counts
             row.set(training={"moe_counts": "device"})
-    if recipe.get("peft") == "lora":
-        row.need("LoRA")
 
 
 def bridge_keys(recipe):
