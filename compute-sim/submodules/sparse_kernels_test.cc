@@ -69,6 +69,21 @@ TEST(SparseKernels, AnIndexerScoresAllKeysAndLearnsFromPicked) {
             6.0 * 4096 * 64 * 1536 * 128);
 }
 
+// Of 4096 keys in 4 samples, a query sees 512.5 on average, and picks all of them. The scores of
+// all keys are written; TileLang runs over all 2048 places.
+TEST(SparseKernels, PackedSamplesAreSeenApart) {
+  const std::string index = "heads: 64, head_dim: 128, fused: true, samples: 4, ";
+  EXPECT_EQ(FlopsOf(Words("sparse-index", index + "tilelang: true, pass: fwd")),
+            2.0 * 4096 * 64 * 513 * 128);
+  const std::string by_heads = Words("sparse-index", index + "by_heads: true, pass: fwd");
+  EXPECT_EQ(FlopsOf(by_heads), 2.0 * 4096 * 64 * 4096 * 128) << "also of neighbors";
+  const std::string core = "heads: 128, head_dim: 576, value_dim: 512, fused: true, samples: 4";
+  EXPECT_EQ(Products(Words("sparse-attention", "pass: fwd, " + core)),
+            "4096x128x513x1088x1152x278528x1 bf16");
+  EXPECT_EQ(Products(Words("sparse-attention", "pass: fwd, tilelang: true, " + core)),
+            "4096x128x2048x1088x1152x278528x1 bf16");
+}
+
 // Without cuDNN's kernel, PyTorch multiplies all keys in fp32, head after head, in four pieces of
 // 1 GiB of scores: 64 heads' products, and three operators of each product.
 TEST(SparseKernels, ScoresOfOneHeadAfterAnother) {
@@ -169,6 +184,15 @@ TEST(SparseKernels, Extents) {
   EXPECT_EQ(wide.error().message(),
             "submodule 'sparse-attention' (sparse-attention) has a value_dim 65 that is more than "
             "head_dim 64, of which it is a part");
+  for (const std::string kind : {"sparse-index", "sparse-target", "sparse-attention"}) {
+    const std::string shape = kind == "sparse-attention" ? ", value_dim: 64" : "";
+    const auto packed =
+        ParseSubmoduleWords(Words(kind, "heads: 1, head_dim: 64, samples: 4097" + shape));
+    ASSERT_FALSE(packed.ok()) << kind;
+    EXPECT_EQ(packed.error().message(), "submodule '" + kind + "' (" + kind +
+                                            ") packs 4097 samples in a kv_sequence of 4096; give "
+                                            "at most 4096");
+  }
 }
 
 // The loss of all keys also needs the sums of a softmax over all keys, which PyTorch computes in

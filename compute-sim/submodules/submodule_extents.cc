@@ -69,9 +69,11 @@ struct Contradiction {
                ? ""
                : fmt::format("has {} heads, which {} kv_heads do not divide", s.heads, s.kv_heads);
   }
+  std::string operator()(const submodule::SparseIndex& s) const { return Packs(s); }
+  std::string operator()(const submodule::SparseTarget& s) const { return Packs(s); }
   std::string operator()(const submodule::SparseAttention& s) const {
     return s.value_dim <= s.head_dim
-               ? ""
+               ? Packs(s)
                : fmt::format(
                      "has a value_dim {} that is more than head_dim {}, of which it is a part",
                      s.value_dim, s.head_dim);
@@ -81,6 +83,12 @@ struct Contradiction {
  private:
   static std::string Picks(int64_t picked, int64_t of) {
     return picked > of ? fmt::format("picks {} of {}", picked, of) : "";
+  }
+  static std::string Packs(const submodule::SparseWork& s) {
+    return s.samples > s.keys
+               ? fmt::format("packs {} samples in a kv_sequence of {}; give at most {}", s.samples,
+                             s.keys, s.keys)
+               : "";
   }
 };
 

@@ -16,11 +16,16 @@ namespace drydock {
 inline constexpr int64_t kScoreChunkBytes = int64_t{1} << 30;
 inline constexpr int64_t kScoreChunkRows = 512;
 
+// The rows of `row_bytes` that fit in a piece of at most `bytes`.
+inline int64_t RowsOfChunk(int64_t bytes, int64_t row_bytes) {
+  const int64_t most = std::max(int64_t{1}, bytes / row_bytes);
+  return most >= kScoreChunkRows ? most / kScoreChunkRows * kScoreChunkRows : most;
+}
+
 // The pieces of queries that are scored one after another, all sequences of a batch together.
 inline int64_t ScoreChunks(const submodule::SparseWork& s) {
   const int64_t rows = std::max(int64_t{1}, s.rows / s.sequences());
-  int64_t most = std::max(int64_t{1}, kScoreChunkBytes / (4 * s.all_keys()));
-  if (most >= kScoreChunkRows) most = most / kScoreChunkRows * kScoreChunkRows;
+  const int64_t most = RowsOfChunk(kScoreChunkBytes, 4 * s.all_keys());
   return (rows + most - 1) / most;
 }
 

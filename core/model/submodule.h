@@ -407,16 +407,20 @@ struct ZeroCount : FlatBuffer {
 struct SparseWork {
   int64_t rows = 0, keys = 0, heads = 0, head_dim = 0, top_k = 0;
   int64_t batch = 0;  // sequences that share the rows, each with its keys; 0: one
+  // Packed in each sequence; a query sees keys of its own sample only. 0: one.
+  int64_t samples = 0;
   bool fused = false, tilelang = false;
 
   int64_t sequences() const { return batch > 0 ? batch : 1; }
   int64_t all_keys() const { return sequences() * keys; }
+  // The places of the list of picks. In a sample of fewer keys, some are empty.
   int64_t most_picked() const { return top_k < keys ? top_k : keys; }
+  int64_t sample_keys() const { return samples > 0 ? keys / samples : keys; }
   // The mean number of keys that a query sees, and that it picks.
-  double seen() const { return static_cast<double>(keys + 1) / 2; }
+  double seen() const { return static_cast<double>(sample_keys() + 1) / 2; }
   double picked() const {
-    const auto most = static_cast<double>(most_picked());
-    return most - most * (most - 1) / (2 * static_cast<double>(keys));
+    const auto most = static_cast<double>(top_k < sample_keys() ? top_k : sample_keys());
+    return most - most * (most - 1) / (2 * static_cast<double>(sample_keys()));
   }
 
   static void Fields(auto& s, auto&& visit) {
@@ -426,6 +430,7 @@ struct SparseWork {
     visit(Field::kExtent, "head_dim", s.head_dim);
     visit(Field::kExtent, "top_k", s.top_k);
     visit(Field::kOptionalExtent, "batch", s.batch);
+    visit(Field::kOptionalExtent, "samples", s.samples);
     visit(Field::kFlag, "fused", s.fused);
     visit(Field::kFlag, "tilelang", s.tilelang);
   }

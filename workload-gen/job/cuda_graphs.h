@@ -12,6 +12,10 @@ namespace drydock {
 // chunk. kIteration: forward and backward of all micro-batches, and the reduction of gradients.
 enum class GraphScope : uint8_t { kNone, kLayers, kFull, kIteration, kParts };
 
+// Who captures the parts: make_graphed_callables of Transformer Engine, or Megatron-Core's own
+// CudaGraphManager (cuda_graph_impl: local).
+enum class GraphMaker : uint8_t { kTransformerEngine, kLocal };
+
 // The parts of a layer that Megatron-Core captures apart (CudaGraphModule in its enums.py).
 struct GraphModules {
   bool attention = false;

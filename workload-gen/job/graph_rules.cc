@@ -8,6 +8,7 @@ namespace {
 bool IsCaptured(const TrainingJob& job, bool GraphModules::*module) {
   return job.training.host.cuda_graphs.modules.*module;
 }
+bool IsLocal(const TrainingJob& job) { return job.training.host.graph_maker == GraphMaker::kLocal; }
 bool IsWhole(const TrainingJob& job) {
   return job.training.host.cuda_graphs.scope == GraphScope::kIteration;
 }
@@ -40,6 +41,13 @@ constexpr GraphRule kRules[] = {
      [](const TrainingJob& job) {
        return IsCaptured(job, &GraphModules::moe_preprocess) &&
               !IsCaptured(job, &GraphModules::moe_router);
+     }},
+    {"none leaves cuda_graph_impl: local without effect; name what is captured",
+     [](const TrainingJob& job) { return IsLocal(job) && !job.training.host.cuda_graphs.any(); }},
+    {"'moe_router' with cuda_graph_impl: local includes 'moe_preprocess'; name both",
+     [](const TrainingJob& job) {
+       return IsLocal(job) && IsCaptured(job, &GraphModules::moe_router) &&
+              !IsCaptured(job, &GraphModules::moe_preprocess);
      }},
     {"'moe' and 'moe_router' need model.experts",
      [](const TrainingJob& job) {
@@ -75,7 +83,8 @@ constexpr GraphRule kRules[] = {
      }},
     {"'moe_router' leaves recompute_modules: [layernorm] without effect: the result of the norm "
      "before experts stays in memory that the graph owns; add moe_preprocess with moe_dispatcher: "
-     "alltoall and without overlap.shared_expert, or leave 'layernorm' out",
+     "alltoall and without overlap.shared_expert, leave 'layernorm' out, or give both parts and "
+     "cuda_graph_impl: local",
      [](const TrainingJob& job) {
        return Recomputed(job).norms && HasExperts(job) && job.training.kernels.fused &&
               !job.model.attention.is_latent() && !job.may_repeat_expert_norm();

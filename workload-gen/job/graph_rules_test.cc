@@ -105,8 +105,18 @@ INSTANTIATE_TEST_SUITE_P(
                         "training.recompute=selective", "training.recompute_modules=[layernorm]"}),
                "cuda_graphs: 'moe_router' leaves recompute_modules: [layernorm] without effect: "
                "the result of the norm before experts stays in memory that the graph owns; add "
-               "moe_preprocess with moe_dispatcher: alltoall and without overlap.shared_expert, or "
-               "leave 'layernorm' out"},
+               "moe_preprocess with moe_dispatcher: alltoall and without overlap.shared_expert, "
+               "leave 'layernorm' out, or give both parts and cuda_graph_impl: local"},
+        Broken{Experts({"training.cuda_graphs=[moe_router, moe_preprocess]",
+                        "training.kernels=fused", "training.moe_dispatcher=flex",
+                        "training.recompute=selective", "training.recompute_modules=[layernorm]"}),
+               "cuda_graphs: 'moe_router' leaves recompute_modules: [layernorm] without effect"},
+        Broken{Experts({"training.cuda_graphs=[moe_router]", "training.cuda_graph_impl=local"}),
+               "cuda_graphs: 'moe_router' with cuda_graph_impl: local includes 'moe_preprocess'; "
+               "name both"},
+        Broken{{"training.cuda_graph_impl=local"},
+               "cuda_graphs: none leaves cuda_graph_impl: local without effect; name what is "
+               "captured"},
         Broken{{"training.cuda_graphs=[attn]", "training.recompute=selective", "model.dropout=0.1"},
                "cuda_graphs: 'attn' excludes recompute_modules: [core_attn] with dropout"},
         Broken{{"training.cuda_graphs=full_iteration"},

@@ -178,6 +178,7 @@ struct PipelineMessageRules {
 struct HostRules {
   std::string launch = "fused";  // a set of configs/host-launch.yaml, or "none"
   GraphRules cuda_graphs;
+  GraphMaker graph_maker = GraphMaker::kTransformerEngine;
   bool synchronous_timers = false;
   bool deterministic = false;    // torch.use_deterministic_algorithms
   bool log_params_norm = false;  // each step computes and reads these
@@ -274,12 +275,12 @@ struct TrainingJob {
   MemoryRules memory;
 
   // Whether backward can repeat the norm before experts (recompute_modules: [layernorm]). It cannot
-  // if the norm's result leaves a graph of parts of the layer in memory that the graph owns, or if
-  // shared experts outside of that graph read it (can_recompute_pre_mlp_layernorm_for_cudagraph in
-  // Megatron-Core's transformer_layer.py).
+  // if the norm's result leaves Transformer Engine's graph of parts of the layer in memory that the
+  // graph owns, or if shared experts outside of that graph read it
+  // (can_recompute_pre_mlp_layernorm_for_cudagraph in Megatron-Core's transformer_layer.py).
   bool may_repeat_expert_norm() const {
     const GraphModules& captured = training.host.cuda_graphs.modules;
-    if (!captured.moe_router) return true;
+    if (!captured.moe_router || training.host.graph_maker == GraphMaker::kLocal) return true;
     if (model.moe.shared_ffn > 0 && overlap.shared_expert) return false;
     return captured.moe_preprocess &&
            (training.moe.dispatcher == MoeDispatcher::kAllToAll || model.moe.latent > 0);

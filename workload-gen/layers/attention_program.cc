@@ -74,10 +74,10 @@ void AttentionWriter::AbsorbedForward(const AttentionWork& work) {
 // A layer that is repeated runs without autograd first, and then computes no loss of an indexer.
 void AttentionWriter::CoreForward(const AttentionWork& work) {
   if (!work.sparse) return core_.Forward(work.core);
-  const RecomputeRules& rules = c_.job.training.recompute;
-  const bool repeated = rules.modules.core_attention || (rules.granularity == Recompute::kFull &&
-                                                         rules.method == RecomputeMethod::kUniform);
-  sparse_.Forward(*work.sparse, !repeated || c_.builder->phase() == Phase::kRecompute);
+  const Op& place = c_.builder->place();
+  const bool repeated = c_.job.training.recompute.modules.core_attention ||
+                        c_.RepeatsLayer(place.layer, place.chunk);
+  sparse_.Forward(*work.sparse, !repeated || place.phase == Phase::kRecompute);
 }
 
 bool AttentionWriter::recomputes_up() const {

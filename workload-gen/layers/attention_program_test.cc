@@ -192,6 +192,74 @@ TEST(AttentionProgram, ARepeatedLayerComputesTheLossOfItsIndexerOnce) {
   EXPECT_TRUE(Has(SubmodulesOfLayer(w, 0, 2, Phase::kRecompute), "attention.index-target"));
 }
 
+// Of the four layers of the first stage, the first two are repeated.
+TEST(AttentionProgram, LayersThatABlockLeavesOutComputeTheLossOfTheirIndexerAtOnce) {
+  const Workload w = Sparse({"training.recompute=full", "training.recompute_method=block",
+                             "training.recompute_layers=2"});
+  for (const int layer : {0, 1, 2, 3}) {
+    const bool repeated = layer < 2;
+    EXPECT_EQ(Has(SubmodulesOfLayer(w, 0, layer, Phase::kForward), "attention.index-target"),
+              !repeated)
+        << layer;
+    EXPECT_EQ(Has(SubmodulesOfLayer(w, 0, layer, Phase::kRecompute), "attention.index-target"),
+              repeated)
+        << layer;
+  }
+}
+
+// Without autograd, the scores of long sequences are not needed whole, so PyTorch computes them in
+// pieces. The repeated pass keeps them for the loss.
+TEST(AttentionProgram, TheFirstPassOfARepeatedLayerScoresInPieces) {
+  const auto by_heads = [](const Workload& w, Phase phase) {
+    std::string text;
+    for (const Op& op : w.programs[0].ops) {
+      if (op.kind != OpKind::kCompute || op.layer != 1 || op.microbatch != 0) continue;
+      if (op.phase != phase) continue;
+      for (const uint32_t s : w.blocks[op.work].submodules) {
+        const auto* index = w.submodules[s].As<submodule::SparseIndex>();
+        if (index == nullptr || w.submodules[s].pass != Pass::kForward) continue;
+        text += index->by_heads ? "pieces" : "whole";
+      }
+    }
+    return text;
+  };
+  for (const char* dense : {"training.recompute=full", "training.recompute_modules=[core_attn]"}) {
+    Overrides long_one = {"model.index_loss=dense", "model.sequence=16384"};
+    if (std::string(dense).ends_with("]")) long_one.emplace_back("training.recompute=selective");
+    long_one.emplace_back(dense);
+    const Workload w = CudnnSparse(long_one);
+    EXPECT_EQ(by_heads(w, Phase::kForward), "pieces") << dense;
+    EXPECT_EQ(by_heads(w, Phase::kRecompute), "whole") << dense;
+  }
+  const Workload once = CudnnSparse({"model.index_loss=dense", "model.sequence=16384"});
+  EXPECT_EQ(by_heads(once, Phase::kForward), "whole");
+}
+
+// Kernels score the keys of neighboring samples, too, and mask them; only cuDNN's slices of context
+// parallelism are taken apart. A query picks keys of its own sample, in a list of 16 places.
+TEST(AttentionProgram, PackedSamplesAreScoredAsOneSequence) {
+  const auto shape = [](const Workload& w) {
+    for (const Submodule& s : w.submodules) {
+      const auto* index = s.As<submodule::SparseIndex>();
+      if (index == nullptr || s.pass != Pass::kForward) continue;
+      return std::vector<int64_t>{index->rows,          index->keys,
+                                  index->sequences(),   index->samples,
+                                  index->most_picked(), static_cast<int64_t>(2 * index->seen())};
+    }
+    return std::vector<int64_t>{};
+  };
+  const std::string packed = "model.sample_length=8";
+  EXPECT_THAT(shape(Sparse({})), ElementsAre(64, 32, 2, 0, 16, 33));
+  EXPECT_THAT(shape(Sparse({packed})), ElementsAre(64, 32, 2, 4, 16, 9));
+  EXPECT_THAT(shape(CudnnSparse({packed})), ElementsAre(64, 32, 2, 4, 16, 9));
+  const std::string slices = "parallel.context=2", gathers = "parallel.context_type=allgather";
+  EXPECT_THAT(shape(Sparse({packed, slices, gathers})), ElementsAre(32, 32, 2, 4, 16, 9));
+  EXPECT_THAT(shape(CudnnSparse({packed, slices, gathers})), ElementsAre(32, 8, 8, 0, 8, 9));
+  // The tensor ranks add up targets of all keys: 64 rows of 32.
+  EXPECT_TRUE(Has(CallsOfLayer(Sparse({packed}), 0, 2, Phase::kForward),
+                  "tp all-reduce 2048 x fp32 = 8.192 KB over 2"));
+}
+
 TEST(AttentionProgram, AnIndexerThatLearnsNothingHasNoBackward) {
   const Workload w = Sparse({"model.index_loss=none"});
   for (const std::string& name : SubmodulesOfLayer(w, 0, 2, Phase::kBackward)) {

@@ -386,8 +386,21 @@ TEST(ExpertProgram, RecomputedModules) {
   EXPECT_THAT(again("[layernorm, moe_act]",
                     {"training.cuda_graphs=[moe_router]", "training.kernels=unfused"}),
               ElementsAre("moe.activation", "attention.norm"));
-  EXPECT_THAT(again("[layernorm]", {"training.cuda_graphs=[moe_router, moe_preprocess]"}),
-              ElementsAre("mlp.norm"));
+  const char* both = "training.cuda_graphs=[moe_router, moe_preprocess]";
+  EXPECT_THAT(again("[layernorm]", {both}), ElementsAre("mlp.norm"));
+  // It also leaves through other dispatchers, and to shared experts beside them. Megatron-Core's
+  // own graphs can repeat it.
+  for (const char* setting : {"training.moe_dispatcher=flex", "overlap.shared_expert=true"}) {
+    const Overrides outside = {both, setting, "training.kernels=unfused"};
+    EXPECT_THAT(again("[layernorm, moe_act]", outside),
+                ElementsAre("moe.activation", "attention.norm"))
+        << setting;
+    Overrides local = outside;
+    local.emplace_back("training.cuda_graph_impl=local");
+    EXPECT_THAT(again("[layernorm, moe_act]", local),
+                ElementsAre("mlp.norm", "moe.activation", "attention.norm"))
+        << setting;
+  }
   EXPECT_EQ(again("[moe]").size(), 13u);
 }
 

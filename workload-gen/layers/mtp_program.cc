@@ -29,9 +29,7 @@ void MtpWriter::Backward(int k) {
   ProgramBuilder& b = *c_.builder;
   const int layer = LayerOf(k);
   LeaveBackward(k);
-  const TrainingRules& training = c_.job.training;
-  if (training.recompute.granularity == Recompute::kFull &&
-      training.recompute.method == RecomputeMethod::kUniform) {
+  if (c_.RepeatsLayer(layer, b.place().chunk)) {
     b.SetPhase(Phase::kRecompute);
     JoinForward(*c_.work.mtp);
     layers_->Forward(layer);

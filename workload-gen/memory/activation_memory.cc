@@ -113,9 +113,8 @@ class Walker {
       const Part part = PartOf(op);
       if (before == kNowhere) saved_at_.insert(part);
       before = part;
-      std::set<uint32_t>& repeated = repeated_[part];
-      const std::vector<uint32_t>& block = w_.blocks[op.work].submodules;
-      repeated.insert(block.begin(), block.end());
+      std::set<int>& repeated = repeated_[part];
+      for (const uint32_t s : w_.blocks[op.work].submodules) repeated.insert(NameOf(s));
     }
   }
 
@@ -335,8 +334,7 @@ class Walker {
     const auto number = numbers_.find(name);
     const auto repeated = repeated_.find(part);
     return number != numbers_.end() && repeated != repeated_.end() &&
-           std::any_of(repeated->second.begin(), repeated->second.end(),
-                       [&](uint32_t s) { return names_[s] == number->second; });
+           repeated->second.count(number->second) > 0;
   }
 
   // Returns whether a repeated sequence has to keep the input of `s`, because no other submodule of
@@ -393,7 +391,8 @@ class Walker {
     if (run.gathered) gathered_names_.insert(NameOf(run.submodule));
     if (rules_.keeps_outputs) full_[part] += inputs + internal;
     const auto repeated = repeated_.find(part);
-    const bool again = repeated != repeated_.end() && repeated->second.count(run.submodule) > 0;
+    const bool again =
+        repeated != repeated_.end() && repeated->second.count(NameOf(run.submodule)) > 0;
     NoteSparse(s, run, again);
     const bool sparse = s.Is<submodule::SparseAttention>();
     if (sparse) inputs = KeptOfSparse(part, run, again, inputs);
@@ -469,7 +468,7 @@ class Walker {
   std::unordered_map<std::string, int> numbers_;
   std::vector<int> names_;  // by submodule
   std::set<int> trained_;   // names of products whose weights have gradients
-  std::map<Part, std::set<uint32_t>> repeated_;
+  std::map<Part, std::set<int>> repeated_;  // names
   std::set<Part> saved_at_;
   std::map<Part, size_t> ends_;
   size_t at_ = 0;  // index of the current op

@@ -261,14 +261,63 @@ TEST(RankMemory, SparseAttentionSavesTheKeysOfEachSequenceAndPicksOnce) {
   EXPECT_EQ(SavedBy(index, LossTensors()).internal.count(), 4 * 4096 * 512);
 }
 
-// 8192 queries of 131,072 keys in four pieces of 1 GiB of scores: three copies of a piece.
-TEST(RankMemory, ScoresOfOneHeadAfterAnotherExistInPieces) {
+constexpr int64_t kGiB = int64_t{1} << 30;
+
+Submodule Indexer(int64_t rows, int64_t keys) {
   Submodule s;
   s.work = submodule::SparseIndex{
-      {.rows = 8192, .keys = 131072, .heads = 64, .head_dim = 128, .top_k = 2048, .fused = true}};
-  EXPECT_EQ(WorkingForward(s, {}).count(), 4 * int64_t{8192} * 131072);
+      {.rows = rows, .keys = keys, .heads = 64, .head_dim = 128, .top_k = 2048, .fused = true}};
+  return s;
+}
+
+// 8192 queries of 131,072 keys in four pieces of 1 GiB of scores: three copies of a piece.
+TEST(RankMemory, ScoresOfOneHeadAfterAnotherExistInPieces) {
+  Submodule s = Indexer(8192, 131072);
   std::get<submodule::SparseIndex>(s.work).by_heads = true;
-  EXPECT_EQ(WorkingForward(s, {}).count(), 3 * (int64_t{1} << 30));
+  EXPECT_EQ(WorkingForward(s, {}).count(), 3 * kGiB);
+}
+
+// Scores in fp32, and two 32-bit buffers for as many rows as fit in 2 GiB: all 4096 rows, and 8192
+// of 32,768. The slices of one packed sample are scored in pieces of 1 GiB, those of two are not.
+TEST(RankMemory, CudnnsSelectionHasTwoBuffersBesideTheScores) {
+  EXPECT_EQ(WorkingForward(Indexer(4096, 4096), {}).count(), 12 * 4096 * 4096);
+  EXPECT_EQ(WorkingForward(Indexer(32768, 32768), {}).count(), 4 * kGiB + 2 * kGiB);
+  Submodule slices = Indexer(8192, 131072);
+  EXPECT_EQ(WorkingForward(slices, {}).count(), 1 * kGiB + 2 * kGiB);
+  std::get<submodule::SparseIndex>(slices.work).batch = 2;
+  EXPECT_EQ(WorkingForward(slices, {}).count(), 4 * kGiB + 2 * kGiB);
+}
+
+// TileLang's scores exist for 8192 queries of one sequence at a time, and PyTorch's picks of them
+// have 16 bytes.
+TEST(RankMemory, TileLangScoresPiecesOfASequence) {
+  const auto bytes = [](int64_t rows, int64_t keys, int64_t batch) {
+    Submodule s = Indexer(rows, keys);
+    auto& index = std::get<submodule::SparseIndex>(s.work);
+    index.tilelang = true;
+    index.batch = batch;
+    return WorkingForward(s, {}).count();
+  };
+  EXPECT_EQ(bytes(8192, 4096, 2), 4096 * (4 * 4096 + 16 * 2048));
+  EXPECT_EQ(bytes(32768, 32768, 1), int64_t{8192} * (4 * 32768 + 16 * 2048));
+}
+
+// The loss of all 4096 keys has three pieces of scores of all heads beside the indexer's; of
+// 32,768 keys, eight squares in fp32 and a mask are more.
+TEST(RankMemory, CudnnsLossOfAllKeysHoldsSquares) {
+  const auto bytes = [](int64_t rows, int64_t heads) {
+    Submodule s;
+    s.work = submodule::SparseTarget{{.rows = rows,
+                                      .keys = rows,
+                                      .heads = heads,
+                                      .head_dim = 576,
+                                      .top_k = 2048,
+                                      .fused = true}};
+    return WorkingForward(s, {}).count();
+  };
+  EXPECT_EQ(bytes(4096, 128), 4 * 4096 * 4096 + 3 * kGiB);
+  EXPECT_EQ(bytes(4096, 8), 4 * 4096 * 4096 * (1 + 2 * 8));
+  EXPECT_EQ(bytes(32768, 128), 33 * kGiB);
 }
 
 // Two copies of queries, output and its gradient with 64 heads, and of the picks.
@@ -281,6 +330,26 @@ TEST(RankMemory, SkippedRowsAreCopiedBeforeTheBackwardOfSparseAttention) {
   std::get<submodule::SparseAttention>(s.work).skips_rows = true;
   EXPECT_EQ(WorkingBackward(s, {}).count() - without,
             2 * int64_t{4096} * (2 * 64 * (576 + 2 * 512) + 4 * 2048));
+}
+
+// The first pass of a repeated layer has another submodule for its scores; the layer keeps its
+// input only. 16,384 rows of 2 sequences and 64 columns in 16 bits.
+TEST(RankMemory, ARepeatedLayerOfSparseAttentionKeepsItsInputOnly) {
+  const Overrides job = {"parallel.tensor=1",       "parallel.pipeline=1",
+                         "model.bias=false",        "model.positions=rotary",
+                         "model.kv_lora_rank=512",  "model.q_lora_rank=24",
+                         "model.qk_nope_dim=8",     "model.qk_rope_dim=4",
+                         "model.value_dim=6",       "model.index_heads=2",
+                         "model.index_head_dim=8",  "model.index_topk=16",
+                         "model.index_loss=dense",  "training.sparse_attention_kernels=cudnn",
+                         "training.recompute=full", "model.sequence=16384",
+                         "model.layers=2"};
+  const Workload w = TestWorkload(job);
+  const bool pieces = std::any_of(w.submodules.begin(), w.submodules.end(), [](const Submodule& s) {
+    return s.Is<submodule::SparseIndex>() && s.As<submodule::SparseIndex>()->by_heads;
+  });
+  EXPECT_TRUE(pieces);
+  EXPECT_EQ(WalkActivations(w, w.programs[0], {}).of_layer.count(), 2 * 2 * 16384 * 64);
 }
 
 double SparseBytes(const Overrides& more) {

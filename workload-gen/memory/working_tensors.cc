@@ -21,17 +21,59 @@ int64_t KeysAndValues(const submodule::Attention& s) {
   return s.batch * s.keys() * s.kv_heads * (s.head_dim + s.value_width());
 }
 
-// Unfused, each head has scores of all keys, and an operator reads one copy and writes another.
-// Head after head, there are three copies of a piece: the sum, and the scores of two heads.
-int64_t Scores(const submodule::SparseIndex& s, bool forward) {
-  const int64_t once = s.rows * s.keys;
-  if (forward && s.by_heads) return 3 * once / ScoreChunks(s);
-  if (!forward && s.fused && s.picked_only) return 2 * s.rows * s.most_picked();
-  return once * (s.fused ? 1 : 2 * s.heads);
+constexpr int64_t kFp32 = 4, kLong = 8;
+
+// Megatron-LM scores this many queries of a sequence at a time for TileLang (the default of
+// fused_indexer_block_size in dsa.py).
+constexpr int64_t kTileLangRows = 8192;
+// cuDNN's top-k has two buffers of 32-bit integers beside the scores (cute_dsl_topk_wrapper in
+// cudnn-frontend's indexer_top_k). Megatron-LM calls it for so many rows that they fit in 2 GiB
+// (_TOPK_WRAPPER_MAX_SCRATCH_BYTES in dsa_cudnn_kernels.py).
+constexpr int64_t kSelectionBytes = 2 * kFp32, kMostSelectionBytes = int64_t{2} << 30;
+
+// The scores of a piece, and the picks of torch.topk in fp32 and as 64- and 32-bit integers. The
+// buffers of its radix selection, some percent of the scores, are left out.
+int64_t TileLangIndex(const submodule::SparseIndex& s) {
+  const int64_t rows = std::min(kTileLangRows, std::max(int64_t{1}, s.rows / s.sequences()));
+  return rows * (kFp32 * s.keys + (2 * kFp32 + kLong) * s.most_picked());
 }
-int64_t Scores(const submodule::SparseTarget& s) {
-  if (!s.fused) return 2 * s.rows * s.heads * s.keys;
-  return s.picked_only ? 2 * s.rows * s.most_picked() : 4 * s.rows * s.keys;
+
+// The scores, and the buffers of the selection. The slices of one packed sample are scored in
+// pieces (_indexer_topk_single_packed_cp_segments).
+int64_t CudnnIndex(const submodule::SparseIndex& s) {
+  const bool slices = s.sequences() == 1 && s.rows < s.keys;
+  const int64_t rows = slices ? s.rows / ScoreChunks(s) : s.rows;
+  const int64_t selected =
+      std::min(rows, RowsOfChunk(kMostSelectionBytes, kSelectionBytes * s.keys));
+  return (kFp32 * rows + kSelectionBytes * selected) * s.keys;
+}
+
+// Unfused, each head has scores of all keys, and an operator reads one copy and writes another.
+// Head after head, there are three copies of a piece: the sum, and the scores of two heads; then as
+// many bytes are the scores and the buffers of the selection.
+int64_t IndexForward(const submodule::SparseIndex& s) {
+  const int64_t once = kFp32 * s.rows * s.keys;
+  if (s.by_heads) return 3 * once / ScoreChunks(s);
+  if (!s.fused) return 2 * s.heads * once;
+  return s.tilelang ? TileLangIndex(s) : CudnnIndex(s);
+}
+int64_t IndexBackward(const submodule::SparseIndex& s) {
+  if (s.fused && s.picked_only) return kFp32 * 2 * s.rows * s.most_picked();
+  return kFp32 * s.rows * s.keys * (s.fused ? 1 : 2 * s.heads);
+}
+
+// cuDNN's loss of all keys. _compute_dense_attn_lse has all heads' scores of a piece, their
+// multiple, and those of the piece before, beside the scores of the indexer. The last operator of
+// _kl_loss_from_dense_scores has eight squares in fp32 and a mask: both scores, the target, the
+// scores without masked ones, their logarithm, the terms, zeros, and the terms without masked ones.
+int64_t DenseLoss(const submodule::SparseTarget& s) {
+  const int64_t square = s.rows * s.keys, heads = kFp32 * square * s.heads;
+  const int64_t pieces = heads > kScoreChunkBytes ? 3 * kScoreChunkBytes : 2 * heads;
+  return std::max(kFp32 * square + pieces, (8 * kFp32 + 1) * square);
+}
+int64_t Loss(const submodule::SparseTarget& s) {
+  if (!s.fused) return kFp32 * 2 * s.rows * s.heads * s.keys;
+  return s.picked_only ? kFp32 * 2 * s.rows * s.most_picked() : DenseLoss(s);
 }
 
 class Forward {
@@ -44,10 +86,8 @@ class Forward {
     const int64_t step = Outputs(s) + (rules_.ring > 1 ? KeysAndValues(s) : 0);
     return e_ * (rules_.ring * step + (s.fused ? 0 : Scores(s)));
   }
-  // In fp32: fused, the scores of all keys once, of which cuDNN's loss of all keys copies two more;
-  // unfused, two squares of scores of every head.
-  int64_t operator()(const submodule::SparseIndex& s) const { return 4 * Scores(s, true); }
-  int64_t operator()(const submodule::SparseTarget& s) const { return 4 * Scores(s); }
+  int64_t operator()(const submodule::SparseIndex& s) const { return IndexForward(s); }
+  int64_t operator()(const submodule::SparseTarget& s) const { return Loss(s); }
   int64_t operator()(const submodule::SparseAttention& s) const {
     return e_ * s.rows * s.heads * s.value_dim + (s.fused ? 0 : 4 * 2 * s.rows * s.heads * s.keys);
   }
@@ -98,9 +138,9 @@ class Backward {
            (s.fused ? 4 * Queries(s) : (s.dropout ? 2 : 1) * e_ * Scores(s));
   }
   int64_t operator()(const submodule::SparseIndex& s) const {
-    return 4 * Scores(s, false) + e_ * s.rows * s.heads * s.head_dim;
+    return IndexBackward(s) + e_ * s.rows * s.heads * s.head_dim;
   }
-  int64_t operator()(const submodule::SparseTarget& s) const { return 4 * Scores(s); }
+  int64_t operator()(const submodule::SparseTarget& s) const { return Loss(s); }
   // The gradient of the keys is summed in fp32. Where rows are skipped, queries, output, its
   // gradient and the picks are copied twice.
   int64_t operator()(const submodule::SparseAttention& s) const {

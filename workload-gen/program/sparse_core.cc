@@ -14,7 +14,7 @@ void SparseCore::Exchange(CollectiveType collective, int64_t count) {
 void SparseCore::Forward(const SparseCoreWork& work, bool learns) {
   ProgramBuilder& b = *c_.builder;
   Exchange(CollectiveType::kAllGather, work.keys);
-  Indexer(work);
+  Indexer(work, learns ? work.index.forward : work.unlearned_index);
   const bool target = work.target && learns;
   // cuDNN's loss takes the sums of attention's softmax.
   if (work.gradients_early) b.Compute(work.attention.forward);
@@ -25,7 +25,7 @@ void SparseCore::Forward(const SparseCoreWork& work, bool learns) {
   b.Compute(work.value_join.forward);
 }
 
-void SparseCore::Indexer(const SparseCoreWork& work) {
+void SparseCore::Indexer(const SparseCoreWork& work, uint32_t index) {
   const LatentAttention& latent = c_.job.model.attention.latent;
   ProgramBuilder& b = *c_.builder;
   tensor_.Enter();
@@ -39,7 +39,7 @@ void SparseCore::Indexer(const SparseCoreWork& work) {
   b.Compute(work.index_transform.forward);
   b.Compute(work.index_scale.forward);
   Exchange(CollectiveType::kAllGather, work.index_keys);
-  b.Compute(work.index.forward);
+  b.Compute(index);
 }
 
 void SparseCore::Target(const SparseCoreWork& work, uint32_t target) {

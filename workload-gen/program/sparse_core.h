@@ -24,7 +24,7 @@ class SparseCore {
   void AbsorbBackward(const SparseCoreWork& work);
 
  private:
-  void Indexer(const SparseCoreWork& work);
+  void Indexer(const SparseCoreWork& work, uint32_t index);
   void Target(const SparseCoreWork& work, uint32_t target);
   // Among context ranks; `count`: the elements of one rank.
   void Exchange(CollectiveType collective, int64_t count);

@@ -37,6 +37,14 @@ struct WriterContext {
     return stage == layout.pipeline - 1 && chunk == layout.chunks - 1;
   }
   bool HasFinalNorm(int chunk) const { return layout.HasFinalNorm(stage, chunk); }
+  // Whether backward repeats the whole layer. With `recompute_method: block`, these are the first
+  // layers of a chunk, and none of MTP (TransformerBlock and MultiTokenPredictionLayer).
+  bool RepeatsLayer(int layer, int chunk) const {
+    const RecomputeRules& rules = job.training.recompute;
+    if (rules.granularity != Recompute::kFull) return false;
+    if (rules.method == RecomputeMethod::kUniform) return true;
+    return layer < job.model.layers && layer - layout.FirstLayer(stage, chunk) < rules.layers;
+  }
   // Layers of multi-token prediction (MTP).
   bool HasMtpLayers(int chunk) const { return work.mtp && layout.HasMtpLayers(stage, chunk); }
   // One micro-batch's activations between layers, whole.

@@ -233,7 +233,7 @@ class StageWriter {
     const int begin = c_.layout.FirstLayer(c_.stage, chunk);
     int end = c_.layout.EndLayer(c_.stage, chunk);
     while (end > begin) {
-      const int size = RecomputedTogether(begin, end);
+      const int size = RecomputedTogether(begin, end, chunk);
       if (size == 1) units_.BeforeBackward(end - 1);
       if (size > 0) Recompute(end - size, end, microbatch, chunk);
       const int down_to = end - std::max(size, 1);
@@ -252,14 +252,12 @@ class StageWriter {
 
   // Returns the number of layers before `end` that were saved together: only the input of the first
   // was kept.
-  int RecomputedTogether(int begin, int end) const {
-    const TrainingRules& training = c_.job.training;
-    if (training.recompute.granularity != Recompute::kFull) return 0;
-    if (training.recompute.method == RecomputeMethod::kBlock) {
-      return end - begin <= training.recompute.layers ? 1 : 0;
-    }
-    const int remainder = (end - begin) % training.recompute.layers;
-    return remainder != 0 ? remainder : training.recompute.layers;
+  int RecomputedTogether(int begin, int end, int chunk) const {
+    const RecomputeRules& rules = c_.job.training.recompute;
+    if (!c_.RepeatsLayer(end - 1, chunk)) return 0;
+    if (rules.method == RecomputeMethod::kBlock) return 1;
+    const int remainder = (end - begin) % rules.layers;
+    return remainder != 0 ? remainder : rules.layers;
   }
 
   void Recompute(int begin, int end, int microbatch, int chunk) {

@@ -85,22 +85,35 @@ class SparseMaker {
     work_.index_scale = Copy("attention.index-scale", 2 * sparse_.heads);
   }
 
+  // Kernels see packed samples as one sequence, and masks or bounds of the rows keep a query to its
+  // sample. Only cuDNN's kernels of context-parallel slices take the samples apart
+  // (_indexer_topk_multi_packed_cp_thd of dsa_cudnn_kernels.py).
   submodule::SparseWork Shape(int64_t heads, int64_t head_dim) const {
+    const bool apart = kernels_ == SparseKernels::kCudnn && maker_.layout().context > 1;
+    const int64_t micro = maker_.job().training.batch.micro, samples = m_.samples();
     return {.rows = rows_,
-            .keys = m_.attended(),
+            .keys = apart ? m_.attended() : m_.sequence,
             .heads = heads,
             .head_dim = head_dim,
             .top_k = sparse_.top_k,
-            .batch = maker_.job().training.batch.micro * m_.samples(),
+            .batch = apart ? micro * samples : micro,
+            .samples = apart || samples == 1 ? 0 : samples,
             .fused = kernels_ != SparseKernels::kUnfused,
             .tilelang = kernels_ == SparseKernels::kTileLang};
   }
 
   void MakeCore() {
     const bool picked_only = sparse_.loss == IndexLoss::kSparse;
-    work_.index = maker_.ForwardBackward(
-        "attention.index",
-        submodule::SparseIndex{Shape(sparse_.heads, sparse_.head_dim), picked_only, by_heads()});
+    submodule::SparseIndex index = {Shape(sparse_.heads, sparse_.head_dim), picked_only,
+                                    by_heads(sparse_.loss)};
+    work_.index = maker_.ForwardBackward("attention.index", index);
+    const RecomputeRules& rules = maker_.job().training.recompute;
+    const bool repeats = rules.granularity == Recompute::kFull || rules.modules.core_attention;
+    work_.unlearned_index = work_.index.forward;
+    if (repeats && by_heads(IndexLoss::kNone) != index.by_heads) {
+      index.by_heads = by_heads(IndexLoss::kNone);
+      work_.unlearned_index = maker_.Add("attention.index", index, Pass::kForward);
+    }
     work_.attention = maker_.ForwardBackward(
         "attention.core",
         submodule::SparseAttention{Shape(heads_, key_width()), latent_.kv_rank, skips_rows()});
@@ -112,7 +125,7 @@ class SparseMaker {
         "attention.index-target", submodule::SparseTarget{Shape(heads_, key_width()), picked_only});
     const bool fused = kernels_ != SparseKernels::kUnfused;
     const int64_t places =
-        fused && picked_only ? std::min(sparse_.top_k, m_.attended()) : m_.attended();
+        fused && picked_only ? std::min(sparse_.top_k, m_.sequence) : m_.sequence;
     work_.target_count = rows_ * places;
     work_.target_again = !fused;
     work_.gradients_early = kernels_ == SparseKernels::kCudnn;
@@ -126,12 +139,11 @@ class SparseMaker {
   }
   // Megatron-LM calls cuDNN's kernel of scores for queries and keys of one whole sequence if their
   // scores fit one piece, or if the loss needs them all, and for the slices of packed samples.
-  bool by_heads() const {
+  bool by_heads(IndexLoss loss) const {
     if (kernels_ != SparseKernels::kCudnn) return false;
     if (maker_.layout().context > 1) return !packed();
     if (packed()) return true;
-    return sparse_.loss != IndexLoss::kDense &&
-           ScoreChunks(Shape(sparse_.heads, sparse_.head_dim)) > 1;
+    return loss != IndexLoss::kDense && ScoreChunks(Shape(sparse_.heads, sparse_.head_dim)) > 1;
   }
 
   // The sequence is in the packed format, be it of one sample.

@@ -65,6 +65,7 @@ struct SparseCoreWork {
   LinearWork index_q, index_k, index_weights;
   ForwardBackwardWork index_norm, index_rotary, index_join, index_transform, index_scale;
   ForwardBackwardWork index;
+  uint32_t unlearned_index = 0;  // the forward of `index` where no loss follows
   std::optional<ForwardBackwardWork> target;  // unless the indexer learns nothing
   ForwardBackwardWork attention;
   // Elements in fp32 of the target, which tensor ranks add up over their heads.

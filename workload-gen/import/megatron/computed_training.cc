@@ -196,8 +196,11 @@ class ComputedTraining {
     const auto has = [&](const char* name) {
       return std::find(modules.begin(), modules.end(), name) != modules.end();
     };
-    if (implementation == "local" && has("moe_router") != has("moe_preprocess")) {
-      modules.emplace_back(has("moe_router") ? "moe_preprocess" : "moe_router");
+    if (implementation == "local") {
+      r_.Set("training.cuda_graph_impl", "local", "--cuda-graph-impl");
+      if (has("moe_router") != has("moe_preprocess")) {
+        modules.emplace_back(has("moe_router") ? "moe_preprocess" : "moe_router");
+      }
     }
     const ScriptWord& place = r_.Place(argument);
     r_.tree.SetList("training.cuda_graphs", modules, place.location, place.source_line);

@@ -219,6 +219,13 @@ TEST(MegatronJob, CudaGraphs) {
       "--cuda-graph-modules attn moe_router ";
   EXPECT_EQ(graphs(experts + "--cuda-graph-impl transformer_engine"), "[attn, moe_router]");
   EXPECT_EQ(graphs(experts + "--cuda-graph-impl local"), "[attn, moe_router, moe_preprocess]");
+  const auto maker = [&](const std::string& arguments) {
+    return Gpt("--bf16 " + experts + arguments).training.host.graph_maker;
+  };
+  EXPECT_EQ(maker("--cuda-graph-impl local"), GraphMaker::kLocal);
+  EXPECT_EQ(maker("--enable-cuda-graph"), GraphMaker::kLocal);
+  EXPECT_EQ(maker("--cuda-graph-impl transformer_engine"), GraphMaker::kTransformerEngine);
+  EXPECT_EQ(maker(""), GraphMaker::kTransformerEngine);
 }
 
 TEST(MegatronJob, RefusesGraphsAsMegatronDoes) {
