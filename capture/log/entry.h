@@ -37,6 +37,9 @@ enum class EntryKind : uint16_t {
   kAllocateHost,
   kCopy,
   kFill,
+  // NCCL (core/nccl/recording.h).
+  kCommunicator,
+  kCall,
   // Order.
   kStream,
   kRecordEvent,
@@ -93,6 +96,8 @@ inline constexpr EntryFields kEntryFields[kEntryKinds] = {
     {"allocate-host", "address bytes"},
     {"copy", "from to bytes stream waits"},
     {"fill", "bytes stream"},
+    {"communicator", "communicator key rank ranks device"},
+    {"call", "function type op buffers rank peer communicator count group stream"},
     {"stream", "stream device priority blocks"},
     {"record-event", "event stream"},
     {"wait-event", "stream event"},

@@ -37,8 +37,10 @@ constexpr CudaLibraryFacts kLibraries[] = {
     {"libnvJitLink", "nvJitLink", 11, nullptr},
     {"libnvshmem_host", "nvshmem", 1, nullptr},
     {"libnvidia-ml", "nvml", 3, "nvml"},
-    {"libnccl", "nccl", 5, "nccl"},
+    {"libnccl", "nccl", 5, nullptr},
 };
+
+constexpr std::string_view kNccl = "libnccl";
 
 const CudaLibraryFacts* FactsOf(const std::string& name) {
   for (const CudaLibraryFacts& facts : kLibraries) {
@@ -60,6 +62,12 @@ const CudaLibraryFacts* LibraryOfSymbol(const std::string& symbol) {
     if (std::regex_match(symbol, pattern)) return facts;
   }
   return nullptr;
+}
+
+Status CopyFile(const std::string& from, const std::string& to) {
+  std::error_code failed;
+  std::filesystem::copy_file(from, to, std::filesystem::copy_options::overwrite_existing, failed);
+  return failed ? Status(Error("cannot be copied: " + failed.message(), {from, 0, 0})) : OkStatus();
 }
 
 std::string RestOfLibrary(const std::string& file_name, const CudaLibraryFacts& facts,
@@ -139,16 +147,16 @@ Result<WantedLibraries> FindWanted(const std::vector<std::string>& folders) {
 Result<std::vector<std::string>> MakeStandins(const WantedLibraries& libraries,
                                               const StandinSources& sources,
                                               const std::string& out) {
-  std::error_code failed;
-  std::filesystem::copy_file(sources.folder + "/libhackcuda.so", out + "/libhackcuda.so",
-                             std::filesystem::copy_options::overwrite_existing, failed);
-  if (failed) {
-    return Error("cannot be copied: " + failed.message(),
-                 {sources.folder + "/libhackcuda.so", 0, 0});
-  }
+  RETURN_IF_ERROR(CopyFile(sources.folder + "/libhackcuda.so", out + "/libhackcuda.so"));
   std::vector<std::string> paths;
   for (const auto& [file_name, library] : libraries) {
     const CudaLibraryFacts& facts = *FactsOf(CudaLibrary(file_name));
+    if (facts.name == kNccl) {
+      // It is one library whatever the program wants of it.
+      RETURN_IF_ERROR(CopyFile(sources.nccl, out + "/" + file_name));
+      paths.push_back(out + "/" + file_name);
+      continue;
+    }
     std::set<std::string> rest = library.symbols;
     std::vector<std::string> command = {"-O1", "-fPIC", "-w", "-shared",
                                         fmt::format("-DHACKCUDA_VERSION={}", sources.cuda_version)};

@@ -39,7 +39,8 @@ void AddWanted(const std::vector<WantedSymbols>& files, WantedLibraries* librari
 Result<WantedLibraries> FindWanted(const std::vector<std::string>& folders);
 
 struct StandinSources {
-  std::string folder;  // of libhackcuda.so, and the archives libhackcuda_NAME.a
+  std::string folder;    // of libhackcuda.so, and the archives libhackcuda_NAME.a
+  std::string nccl;      // libhacknccl.so
   int cuda_version = 0;  // 12080
 };
 

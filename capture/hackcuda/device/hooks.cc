@@ -1,5 +1,6 @@
 #include "capture/hackcuda/device/hooks.h"
 
+#include "capture/hackcuda/device/absent_ranks.h"
 #include "capture/hackcuda/device/log.h"
 #include "capture/hackcuda/device/memory.h"
 
@@ -18,5 +19,12 @@ void hackcuda_mark(const char* text, size_t length) {
 }
 void hackcuda_answer(int64_t value) { drydock::hackcuda::SetAnswer(value); }
 void hackcuda_forget_answer() { drydock::hackcuda::SetAnswer({}); }
+
+void hackcuda_name_key(uint64_t key, const int32_t* ranks, size_t count) {
+  drydock::hackcuda::NameKey(key, {ranks, ranks + count});
+}
+void hackcuda_expect_group(const int32_t* ranks, size_t count) {
+  drydock::hackcuda::ExpectGroup({ranks, ranks + count});
+}
 
 }  // extern "C"

@@ -20,6 +20,11 @@ void hackcuda_mark(const char* text, size_t length);
 void hackcuda_answer(int64_t value);
 void hackcuda_forget_answer(void);
 
+/* The ranks of the communicators that will have this key (the first 8 bytes of ncclUniqueId). */
+void hackcuda_name_key(uint64_t key, const int32_t* ranks, size_t count);
+/* The ranks of the group that the program is making, in order; none: it is made. */
+void hackcuda_expect_group(const int32_t* ranks, size_t count);
+
 #ifdef __cplusplus
 }
 #endif

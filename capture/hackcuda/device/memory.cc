@@ -1,5 +1,6 @@
 #include "capture/hackcuda/device/memory.h"
 
+#include <dlfcn.h>
 #include <sys/mman.h>
 
 #include <cstring>
@@ -8,6 +9,7 @@
 #include <mutex>
 
 #include "capture/hackcuda/device/log.h"
+#include "core/nccl/recording.h"
 
 namespace drydock::hackcuda {
 namespace {
@@ -67,7 +69,14 @@ size_t BytesOfHost(const size_t& bytes) { return bytes; }
 }  // namespace
 
 int Device() { return current_device; }
-void SetDevice(int device) { current_device = device; }
+void SetDevice(int device) {
+  current_device = device;
+  // NCCL asks a runtime of its own, inside libnccl.so.2.
+  using Find = const RecordingApi* (*)();
+  static const auto find =
+      reinterpret_cast<Find>(::dlsym(RTLD_DEFAULT, "hacknccl_get_recording"));
+  if (find != nullptr) find()->set_device(device);
+}
 
 size_t UsableMemory() {
   return static_cast<size_t>(Process().memory_bytes - Process().context_bytes);
