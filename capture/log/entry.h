@@ -87,10 +87,12 @@ struct EntryFields {
 // The field of a name's number ends with an apostrophe: "kernel'".
 inline constexpr EntryFields kEntryFields[kEntryKinds] = {
     {"name", ""},
-    {"launch", "kernel' grid_x grid_y grid_z block_x block_y block_z shared_bytes cluster_x "
-               "cluster_y cluster_z stream"},
-    {"product", "library' m n k batch transpose_a transpose_b type_a type_b type_c type_d compute "
-                "epilogue scales stream"},
+    {"launch",
+     "kernel' grid_x grid_y grid_z block_x block_y block_z shared_bytes cluster_x "
+     "cluster_y cluster_z stream"},
+    {"product",
+     "library' m n k batch transpose_a transpose_b type_a type_b type_c type_d compute "
+     "epilogue scales stream"},
     {"allocate", "address bytes"},
     {"free", "address"},
     {"allocate-host", "address bytes"},

@@ -48,8 +48,8 @@ Result<ProcessLog> ProcessLog::Parse(std::string content, const std::string& pat
     const std::span<const int64_t> words(log.words_.data() + at, entry.words);
     at += entry.words;
     if (static_cast<int>(entry.kind) >= kEntryKinds) {
-      return damaged(fmt::format("it has an entry of the unknown kind {}",
-                                 static_cast<int>(entry.kind)));
+      return damaged(
+          fmt::format("it has an entry of the unknown kind {}", static_cast<int>(entry.kind)));
     }
     if (entry.kind == EntryKind::kName) {
       if (words.size() < 2 || words[0] != static_cast<int64_t>(log.names_.size()) || words[1] < 0 ||

@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "capture/log/log_testing.h"
+#include "capture/log/testing/log_builder.h"
 
 namespace drydock::capture {
 namespace {

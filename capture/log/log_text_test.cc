@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "capture/log/log_testing.h"
+#include "capture/log/testing/log_builder.h"
 
 namespace drydock::capture {
 namespace {

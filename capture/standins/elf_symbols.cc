@@ -227,7 +227,8 @@ Result<std::set<std::string>> ReadArchiveSymbols(const std::string& path) {
       content.compare(kMagic, 2, "/ ") != 0) {
     return damaged;
   }
-  const size_t bytes = std::strtoull(content.substr(kMagic + kSize, kSizeDigits).c_str(), nullptr, 10);
+  const size_t bytes =
+      std::strtoull(content.substr(kMagic + kSize, kSizeDigits).c_str(), nullptr, 10);
   const size_t begin = kMagic + kHeader;
   if (bytes < 4 || bytes > content.size() - begin) return damaged;
   const auto byte = [&content](size_t at) { return static_cast<unsigned char>(content[at]); };

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "capture/standins/compiler.h"
+#include "capture/standins/command.h"
 #include "core/base/files.h"
 
 namespace drydock::capture {
@@ -24,10 +24,11 @@ class ElfSymbols : public testing::Test {
   void Build(const std::string& name, const std::string& source,
              const std::vector<std::string>& more = {}) {
     ASSERT_TRUE(folder_.Write(name + ".c", source).ok());
-    std::vector<std::string> command = {"-shared",      "-fPIC", "-nostdlib", Path(name + ".c"),
-                                        "-Wl,-soname," + name, "-o",    Path(name)};
+    std::vector<std::string> command = {"cc",        "-shared",         "-fPIC",
+                                        "-nostdlib", Path(name + ".c"), "-Wl,-soname," + name,
+                                        "-o",        Path(name)};
     command.insert(command.end(), more.begin(), more.end());
-    const Status built = Compile(command);
+    const Result<std::string> built = RunCommand(command);
     ASSERT_TRUE(built.ok()) << built.error().ToString();
   }
 
@@ -61,9 +62,7 @@ TEST_F(ElfSymbols, OlderHashTables) {
   Build("sysv.so", source, {"-Wl,--hash-style=sysv"});
   Build("nothing.so", "int far(void); int (*const own)(void) = far;", {"-Wl,--hash-style=gnu"});
   for (const char* name : {"gnu.so", "sysv.so", "nothing.so"}) {
-    EXPECT_THAT(Wanted(name).symbols,
-                Contains(WantedSymbol{"far", "", ""}))
-        << name;
+    EXPECT_THAT(Wanted(name).symbols, Contains(WantedSymbol{"far", "", ""})) << name;
   }
 }
 
@@ -87,7 +86,8 @@ TEST_F(ElfSymbols, DamagedFiles) {
 
 TEST_F(ElfSymbols, NamesInTheData) {
   Build("user.so",
-        "const char* names[] = {\"cuMemCreate\", \"nvmlInit_v2\", \"cudaMalloc\", \"cuda\", \"custom\",\n"
+        "const char* names[] = {\"cuMemCreate\", \"nvmlInit_v2\", \"cudaMalloc\", \"cuda\", "
+        "\"custom\",\n"
         "  \"cuInit failed\", \"my_cuInit\"};");
   std::set<std::string> names;
   AddNamedSymbols(ReadFile(Path("user.so")).value(), &names);
@@ -95,8 +95,9 @@ TEST_F(ElfSymbols, NamesInTheData) {
 }
 
 TEST_F(ElfSymbols, Archives) {
-  Build("own.o", "int own(void) { return 1; } static int hidden(void) { return 2; }\n"
-                 "int (*const other)(void) = hidden;",
+  Build("own.o",
+        "int own(void) { return 1; } static int hidden(void) { return 2; }\n"
+        "int (*const other)(void) = hidden;",
         {"-Wl,-r", "-no-pie"});
   const auto none = ReadArchiveSymbols(Path("own.o"));
   ASSERT_FALSE(none.ok());

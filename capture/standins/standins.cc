@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <regex>
 
-#include "capture/standins/compiler.h"
+#include "capture/standins/command.h"
 #include "capture/standins/mapped_file.h"
 #include "core/base/files.h"
 
@@ -119,7 +119,8 @@ Result<WantedLibraries> FindWanted(const std::vector<std::string>& folders) {
   std::vector<std::string> paths;
   for (const std::string& folder : folders) {
     std::error_code failed;
-    for (fs::recursive_directory_iterator it(folder, failed), end; it != end; it.increment(failed)) {
+    for (fs::recursive_directory_iterator it(folder, failed), end; it != end;
+         it.increment(failed)) {
       if (failed) break;
       const std::string name = it->path().filename().string();
       if (!it->is_regular_file(failed) || name.find(".so") == std::string::npos) continue;
@@ -158,8 +159,9 @@ Result<std::vector<std::string>> MakeStandins(const WantedLibraries& libraries,
       continue;
     }
     std::set<std::string> rest = library.symbols;
-    std::vector<std::string> command = {"-O1", "-fPIC", "-w", "-shared",
-                                        fmt::format("-DHACKCUDA_VERSION={}", sources.cuda_version)};
+    std::vector<std::string> command = {
+        "cc", "-O1",     "-fPIC",
+        "-w", "-shared", fmt::format("-DHACKCUDA_VERSION={}", sources.cuda_version)};
     std::string archive;
     if (facts.archive != nullptr) {
       archive = fmt::format("{}/libhackcuda_{}.a", sources.folder, facts.archive);
@@ -181,7 +183,8 @@ Result<std::vector<std::string>> MakeStandins(const WantedLibraries& libraries,
     command.insert(command.end(),
                    {"-Wl,-soname," + file_name, "-Wl,--version-script=" + base + ".map",
                     "-Wl,-rpath,$ORIGIN", "-L" + out, "-lhackcuda", "-lstdc++", "-o", base});
-    RETURN_IF_ERROR(Compile(command));
+    const Result<std::string> built = RunCommand(command);
+    if (!built.ok()) return built.error();
     paths.push_back(base);
   }
   return paths;

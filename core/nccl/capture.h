@@ -10,6 +10,7 @@
 namespace drydock {
 
 struct CaptureApi {
+  int32_t rank = 0;  // of the program
   const RecordHost* (*host)();
   void (*log)(const RecordEntry* entries, size_t count);
   // Gives what all members send, in member order: request->members * request->bytes bytes.

@@ -69,8 +69,7 @@ HACKCUDA_EXPORT int cudaGraphGetNodes(const void*, void**, size_t* count) {
   *count = 1;
   return kSuccess;
 }
-HACKCUDA_EXPORT int cudaGraphInstantiate(void** executable, const void* graph,
-                                         unsigned long long) {
+HACKCUDA_EXPORT int cudaGraphInstantiate(void** executable, const void* graph, unsigned long long) {
   const auto* own = static_cast<const Graph*>(graph);
   auto* made = new Graph{own->number};
   Log(EntryKind::kInstantiate, {own->number, own->number});

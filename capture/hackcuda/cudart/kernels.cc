@@ -1,9 +1,10 @@
 // Kernels: libraries register them when they are loaded, and launch them by a host function.
+#include "capture/hackcuda/device/kernels.h"
+
 #include <cstdlib>
 
 #include "capture/hackcuda/cudart/runtime.h"
 #include "capture/hackcuda/device/gpu.h"
-#include "capture/hackcuda/device/kernels.h"
 #include "capture/hackcuda/device/log.h"
 #include "capture/hackcuda/device/streams.h"
 
@@ -61,9 +62,8 @@ HACKCUDA_EXPORT int cudaLaunchKernel(const void* function, Dim3 grid, Dim3 block
                                      size_t shared_bytes, void* stream) {
   return Launch(function, grid, block, shared_bytes, stream);
 }
-HACKCUDA_EXPORT int cudaLaunchCooperativeKernel(const void* function, Dim3 grid, Dim3 block,
-                                                void**, size_t shared_bytes,
-                                                void* stream) {
+HACKCUDA_EXPORT int cudaLaunchCooperativeKernel(const void* function, Dim3 grid, Dim3 block, void**,
+                                                size_t shared_bytes, void* stream) {
   return Launch(function, grid, block, shared_bytes, stream);
 }
 HACKCUDA_EXPORT int cudaLaunchKernelExC(const LaunchConfig* config, const void* function, void**) {

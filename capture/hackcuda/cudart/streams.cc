@@ -67,8 +67,8 @@ HACKCUDA_EXPORT int cudaEventSynchronize(const void* event) {
 }
 // The time that the host took between both: the program divides by it.
 HACKCUDA_EXPORT int cudaEventElapsedTime(float* milliseconds, const void* start, const void* end) {
-  const int64_t passed = static_cast<const Event*>(end)->recorded_ns -
-                         static_cast<const Event*>(start)->recorded_ns;
+  const int64_t passed =
+      static_cast<const Event*>(end)->recorded_ns - static_cast<const Event*>(start)->recorded_ns;
   *milliseconds = passed > 1000 ? static_cast<float>(passed) / 1e6F : 1e-3F;
   return kSuccess;
 }

@@ -48,7 +48,8 @@ void GiveHomes(const RecordRequest& request, const Ranks& ranks, char* all) {
   for (int i = 0; i < request.members; ++i) {
     // Where nobody told, each member has a host of its own.
     RecordHome home = {i, 0};
-    if (!ranks.empty()) home = {ranks[static_cast<size_t>(i)] / gpus, ranks[static_cast<size_t>(i)] % gpus};
+    if (!ranks.empty())
+      home = {ranks[static_cast<size_t>(i)] / gpus, ranks[static_cast<size_t>(i)] % gpus};
     if (i == request.member) continue;  // the own payload stays
     memcpy(all + static_cast<size_t>(i) * sizeof home, &home, sizeof home);
   }
@@ -94,9 +95,8 @@ void LogEntries(const RecordEntry* entries, size_t count) {
     const RecordEntry& e = entries[i];
     const auto communicator = static_cast<int64_t>(e.communicator);
     if (e.kind == RecordKind::kCommunicator) {
-      Log(EntryKind::kCommunicator,
-          {communicator, static_cast<int64_t>(e.event), e.rank, static_cast<int64_t>(e.count),
-           e.device});
+      Log(EntryKind::kCommunicator, {communicator, static_cast<int64_t>(e.event), e.rank,
+                                     static_cast<int64_t>(e.count), e.device});
       std::string text = "ranks";
       const std::lock_guard<std::mutex> lock(All().mutex);
       for (const int32_t rank : All().by_serial[e.communicator]) text += ' ' + std::to_string(rank);
@@ -126,8 +126,6 @@ const RecordHost* Host() {
   return &host;
 }
 
-const CaptureApi kApi = {Host, LogEntries, Exchange, MoveValues};
-
 }  // namespace
 
 void NameKey(uint64_t key, Ranks ranks) {
@@ -144,5 +142,7 @@ void ExpectGroup(Ranks ranks) {
 
 extern "C" __attribute__((visibility("default"))) const drydock::CaptureApi*
 hackcuda_get_capture() {
-  return drydock::hackcuda::Process().gpus > 0 ? &drydock::hackcuda::kApi : nullptr;
+  using namespace drydock::hackcuda;
+  static const drydock::CaptureApi kApi = {Process().rank, Host, LogEntries, Exchange, MoveValues};
+  return Process().gpus > 0 ? &kApi : nullptr;
 }

@@ -13,9 +13,8 @@ void LogCopy(const void* to, const void* from, size_t bytes, const void* stream,
   const Side target = PlaceOf(to).side, source = PlaceOf(from).side;
   const bool is_pageable = target == Side::kHost || source == Side::kHost;
   const bool does_wait = waits == Waits::kAlways || (waits == Waits::kIfNotPinned && is_pageable);
-  Log(EntryKind::kCopy,
-      {static_cast<int64_t>(source), static_cast<int64_t>(target), static_cast<int64_t>(bytes),
-       StreamNumber(stream), does_wait ? 1 : 0});
+  Log(EntryKind::kCopy, {static_cast<int64_t>(source), static_cast<int64_t>(target),
+                         static_cast<int64_t>(bytes), StreamNumber(stream), does_wait ? 1 : 0});
 }
 
 }  // namespace

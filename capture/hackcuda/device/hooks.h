@@ -1,5 +1,5 @@
-/* What the observers of a framework tell libhackcuda. In C: they are compiled on the user's machine,
- * against the user's framework. */
+/* What the observers of a framework tell libhackcuda. In C: they are compiled on the user's
+ * machine, against the user's framework. */
 #ifndef DRYDOCK_CAPTURE_HACKCUDA_DEVICE_HOOKS_H_
 #define DRYDOCK_CAPTURE_HACKCUDA_DEVICE_HOOKS_H_
 

@@ -38,10 +38,9 @@ void NameKernel(const void* function, const char* name) {
 }
 
 void LaunchKernel(const void* function, const LaunchShape& s, const void* stream) {
-  Log(EntryKind::kLaunch,
-      {NumberOf(function), s.grid[0], s.grid[1], s.grid[2], s.block[0], s.block[1], s.block[2],
-       static_cast<int64_t>(s.shared_bytes), s.cluster[0], s.cluster[1], s.cluster[2],
-       StreamNumber(stream)});
+  Log(EntryKind::kLaunch, {NumberOf(function), s.grid[0], s.grid[1], s.grid[2], s.block[0],
+                           s.block[1], s.block[2], static_cast<int64_t>(s.shared_bytes),
+                           s.cluster[0], s.cluster[1], s.cluster[2], StreamNumber(stream)});
 }
 
 }  // namespace drydock::hackcuda

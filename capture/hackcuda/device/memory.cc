@@ -22,8 +22,14 @@ constexpr size_t kPage = size_t{2} << 20;
 
 size_t RoundUp(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
-void* Map(size_t bytes) {
-  void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+// Memory of devices lies at the same addresses in every run. The system puts nothing else there:
+// it fills the address space from the top.
+constexpr uintptr_t kFirstAddress = uintptr_t{0x100000000000};
+constexpr uintptr_t kBetweenDevices = uintptr_t{1} << 40;
+
+// `wanted`: null: anywhere.
+void* Map(size_t bytes, uintptr_t wanted = 0) {
+  void* at = mmap(reinterpret_cast<void*>(wanted), bytes, PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (at == MAP_FAILED) return nullptr;
   madvise(at, bytes, MADV_NOHUGEPAGE);  // a byte that is written would take 2 MiB
@@ -42,7 +48,7 @@ struct Memory {
   size_t used[CapturedProcess::kMaxGpus] = {};
   // By address, of all devices.
   std::map<char*, Extent> taken, free;
-  std::map<char*, Extent> reserved;  // addresses without memory
+  std::map<char*, Extent> reserved;        // addresses without memory
   std::map<char*, size_t> pinned, mapped;  // of the host; `mapped`: allocated here
 };
 Memory& All() {
@@ -73,8 +79,7 @@ void SetDevice(int device) {
   current_device = device;
   // NCCL asks a runtime of its own, inside libnccl.so.2.
   using Find = const RecordingApi* (*)();
-  static const auto find =
-      reinterpret_cast<Find>(::dlsym(RTLD_DEFAULT, "hacknccl_get_recording"));
+  static const auto find = reinterpret_cast<Find>(::dlsym(RTLD_DEFAULT, "hacknccl_get_recording"));
   if (find != nullptr) find()->set_device(device);
 }
 
@@ -95,7 +100,8 @@ void* AllocateDevice(size_t bytes) {
   if (whole < bytes || memory.used[device] + whole > UsableMemory()) return nullptr;
   if (memory.base[device] == nullptr) {
     const size_t size = RoundUp(static_cast<size_t>(Process().memory_bytes), kPage);
-    memory.base[device] = static_cast<char*>(Map(size));
+    memory.base[device] = static_cast<char*>(
+        Map(size, kFirstAddress + static_cast<uintptr_t>(device) * kBetweenDevices));
     if (memory.base[device] == nullptr) return nullptr;
     memory.free[memory.base[device]] = {size, device};
   }

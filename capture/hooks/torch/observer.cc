@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "capture/hackcuda/device/hooks.h"
-#include "operators.h"
-#include "values.h"
+#include "capture/hooks/torch/operators.h"
+#include "capture/hooks/torch/values.h"
 
 namespace drydock::torch_hooks {
 namespace {
@@ -115,12 +115,12 @@ void End(const at::RecordFunction& fn, at::ObserverContext* context) {
 
 struct Registration {
   Registration() {
-    at::addGlobalCallback(at::RecordFunctionCallback(&Begin, &End)
-                              .needsInputs(true)
-                              .needsOutputs(true)
-                              .scopes({at::RecordScope::FUNCTION,
-                                       at::RecordScope::BACKWARD_FUNCTION,
-                                       at::RecordScope::USER_SCOPE}));
+    at::addGlobalCallback(
+        at::RecordFunctionCallback(&Begin, &End)
+            .needsInputs(true)
+            .needsOutputs(true)
+            .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION,
+                     at::RecordScope::USER_SCOPE}));
   }
 } registration;
 

@@ -1,4 +1,4 @@
-#include "operators.h"
+#include "capture/hooks/torch/operators.h"
 
 #include <optional>
 #include <set>
@@ -8,18 +8,35 @@ namespace drydock::torch_hooks {
 namespace {
 
 // Make no values, or read them for the host: the operators that these call compute.
-const std::set<std::string> kOpen = {
-    "aten::empty", "aten::empty_strided", "aten::empty_like", "aten::new_empty",
-    "aten::new_empty_strided", "aten::resize_", "aten::set_", "aten::record_stream",
-    "aten::_local_scalar_dense", "aten::equal", "aten::is_nonzero", "aten::item",
-    "aten::is_pinned", "aten::_pin_memory", "aten::_reshape_alias", "aten::view",
-    "aten::as_strided", "aten::detach", "aten::lift_fresh", "aten::to", "aten::_to_copy",
-    "aten::contiguous", "aten::clone", "aten::_foreach_copy_"};
+const std::set<std::string> kOpen = {"aten::empty",
+                                     "aten::empty_strided",
+                                     "aten::empty_like",
+                                     "aten::new_empty",
+                                     "aten::new_empty_strided",
+                                     "aten::resize_",
+                                     "aten::set_",
+                                     "aten::record_stream",
+                                     "aten::_local_scalar_dense",
+                                     "aten::equal",
+                                     "aten::is_nonzero",
+                                     "aten::item",
+                                     "aten::is_pinned",
+                                     "aten::_pin_memory",
+                                     "aten::_reshape_alias",
+                                     "aten::view",
+                                     "aten::as_strided",
+                                     "aten::detach",
+                                     "aten::lift_fresh",
+                                     "aten::to",
+                                     "aten::_to_copy",
+                                     "aten::contiguous",
+                                     "aten::clone",
+                                     "aten::_foreach_copy_"};
 const std::set<std::string> kPicks = {"aten::topk", "aten::sort", "aten::argsort", "aten::argmax",
                                       "aten::multinomial"};
-const std::set<std::string> kCounts = {"aten::nonzero", "aten::masked_select", "aten::_unique2",
-                                       "aten::unique_consecutive", "aten::unique_dim",
-                                       "aten::repeat_interleave", "aten::bincount"};
+const std::set<std::string> kCounts = {
+    "aten::nonzero",    "aten::masked_select",     "aten::_unique2", "aten::unique_consecutive",
+    "aten::unique_dim", "aten::repeat_interleave", "aten::bincount"};
 
 bool ComputesItself(const c10::OperatorHandle& handle) {
   if (handle.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd)) return false;

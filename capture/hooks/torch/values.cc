@@ -1,4 +1,4 @@
-#include "values.h"
+#include "capture/hooks/torch/values.h"
 
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
@@ -143,7 +143,8 @@ Sizes SizesOf(c10::ArrayRef<const c10::IValue> values) {
 // Every place as often as the others.
 void PickAll(const at::Tensor& picks, int64_t places) {
   at::Tensor own = OnCpu(picks);
-  own.copy_(at::arange(own.numel(), own.options()).remainder(std::max<int64_t>(places, 1))
+  own.copy_(at::arange(own.numel(), own.options())
+                .remainder(std::max<int64_t>(places, 1))
                 .view(own.sizes()));
 }
 

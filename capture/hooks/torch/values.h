@@ -11,7 +11,7 @@
 
 #include <vector>
 
-#include "operators.h"
+#include "capture/hooks/torch/operators.h"
 
 namespace drydock::torch_hooks {
 

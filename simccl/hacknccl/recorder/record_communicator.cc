@@ -125,7 +125,11 @@ ncclResult_t Start() {
 
 uint64_t UniqueId() {
   static std::atomic<uint64_t> given{0};
-  return uint64_t{1} << 63 | static_cast<uint64_t>(::getpid()) << 32 | ++given;
+  // Every capture of a program gives the same numbers.
+  const Recorder& recorder = Recorder::Get();
+  const auto process =
+      recorder.captures() ? uint64_t{recorder.process()} : static_cast<uint64_t>(::getpid());
+  return uint64_t{1} << 63 | process << 32 | ++given;
 }
 
 ncclResult_t Init(uint64_t magic, ncclComm* comm) {

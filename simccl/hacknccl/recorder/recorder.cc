@@ -126,7 +126,9 @@ void Recorder::FindCapture() {
   using Find = const CaptureApi* (*)();
   const auto find = reinterpret_cast<Find>(::dlsym(RTLD_DEFAULT, "hackcuda_get_capture"));
   if (find != nullptr) capture_ = find();
-  if (capture_ != nullptr) host_ = *capture_->host();
+  if (capture_ == nullptr) return;
+  host_ = *capture_->host();
+  process_ = static_cast<uint32_t>(capture_->rank);
 }
 
 std::string Recorder::Connect() {

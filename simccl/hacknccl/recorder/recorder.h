@@ -36,6 +36,7 @@ class Recorder {
   const std::string& reason() const { return reason_; }
   const RecordHost& host() const { return host_; }
   uint32_t process() const { return process_; }
+  bool captures() const { return capture_ != nullptr; }
   Session* session() { return &session_; }
 
   // Sends request.bytes bytes at `own` to all members and waits for theirs; `all` gets

@@ -1,4 +1,4 @@
-#include "capture/standins/compiler.h"
+#include "capture/standins/command.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 
 extern char** environ;
@@ -13,15 +14,14 @@ extern char** environ;
 namespace drydock::capture {
 namespace {
 
-constexpr size_t kShown = 2000;
+constexpr size_t kShown = 2000;  // bytes of a failed program's output
 
 }  // namespace
 
-Status Compile(const std::vector<std::string>& arguments) {
-  std::string name = "cc";
-  std::vector<char*> argv = {name.data()};
-  std::vector<std::string> copies = arguments;
-  for (std::string& argument : copies) argv.push_back(argument.data());
+Result<std::string> RunCommand(const std::vector<std::string>& words) {
+  std::vector<std::string> copies = words;
+  std::vector<char*> argv;
+  for (std::string& word : copies) argv.push_back(word.data());
   argv.push_back(nullptr);
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return Error(fmt::format("pipe: {}", strerror(errno)));
@@ -30,24 +30,26 @@ Status Compile(const std::vector<std::string>& arguments) {
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
   pid_t child = 0;
-  const int failed = posix_spawnp(&child, "cc", &actions, nullptr, argv.data(), environ);
+  const int failed = posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   ::close(ends[1]);
   std::string said;
   char buffer[4096];
-  for (ssize_t got; (got = ::read(ends[0], buffer, sizeof buffer)) > 0;) {
+  for (;;) {
+    const ssize_t got = ::read(ends[0], buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
     said.append(buffer, static_cast<size_t>(got));
   }
   ::close(ends[0]);
   if (failed != 0) {
-    return Error(fmt::format("cannot start the C compiler 'cc' ({}); install gcc or clang",
-                             strerror(failed)));
+    return Error(fmt::format("cannot start '{}': {}", words.front(), strerror(failed)));
   }
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return OkStatus();
-  return Error("the C compiler 'cc' failed:\n" + said.substr(0, kShown));
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return said;
+  return Error(fmt::format("'{}' failed:\n{}", words.front(), said.substr(0, kShown)));
 }
 
 }  // namespace drydock::capture

@@ -1,6 +1,6 @@
 // Writes logs by hand, for tests.
-#ifndef DRYDOCK_CAPTURE_LOG_LOG_TESTING_H_
-#define DRYDOCK_CAPTURE_LOG_LOG_TESTING_H_
+#ifndef DRYDOCK_CAPTURE_LOG_TESTING_LOG_BUILDER_H_
+#define DRYDOCK_CAPTURE_LOG_TESTING_LOG_BUILDER_H_
 
 #include <cstring>
 #include <string>
@@ -49,4 +49,4 @@ class LogBuilder {
 
 }  // namespace drydock::capture
 
-#endif  // DRYDOCK_CAPTURE_LOG_LOG_TESTING_H_
+#endif  // DRYDOCK_CAPTURE_LOG_TESTING_LOG_BUILDER_H_
