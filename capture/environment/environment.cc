@@ -31,6 +31,13 @@ struct Torch {
   std::string packages, folder;
   std::string version;
   int cuda_version = 0;
+
+  // Of libraries that may want something of CUDA's. PyTorch may lie elsewhere than the packages of
+  // this Python.
+  std::vector<std::string> folders() const {
+    const std::string own = DirectoryOf(folder);
+    return own == packages ? std::vector{packages} : std::vector{packages, own};
+  }
 };
 
 std::string Line(const std::string& text, int number) {
@@ -132,7 +139,7 @@ int CudaVersion(const std::string& text) {
 Result<CaptureEnvironment> PrepareEnvironment(const std::string& python, const CaptureParts& parts,
                                               const std::string& cache) {
   ASSIGN_OR_RETURN(const Torch torch, FindTorch(python));
-  ASSIGN_OR_RETURN(const WantedLibraries wanted, FindWanted({torch.packages}));
+  ASSIGN_OR_RETURN(const WantedLibraries wanted, FindWanted(torch.folders()));
   ASSIGN_OR_RETURN(const std::vector<std::string> sources, ObserverSources(parts));
   ASSIGN_OR_RETURN(const std::string key, KeyOf(torch, wanted, parts, sources));
   CaptureEnvironment environment;

@@ -33,19 +33,17 @@ class Groups:
         self.ranks[name] = list(ranks)
 
     def of_key(self, key):
-        """The ranks of the communicator whose unique id the store has under this key: PREFIX/GROUP/DEVICE/NUMBER of a whole
-        group, .../A:B of the members A and B.
+        """The ranks of the communicator whose unique id the store has under this key: "default_pg/0//GROUP//cuda//NUMBER" of a
+        whole group ("default_pg/0//cuda//NUMBER" of the world), "...//A:B" of its members A and B.
         """
-        parts = key.split("/")
-        for number in range(len(parts) - 1, -1, -1):
-            ranks = self.ranks.get(parts[number])
-            if ranks is None:
-                continue
-            pair = parts[-1].split(":")
-            if len(pair) == 2 and all(part.isdigit() for part in pair):
-                return [ranks[int(part)] for part in pair]
-            return ranks
-        return None
+        parts = key.split("//")
+        if len(parts) < 3:
+            return None
+        ranks = self.ranks.get(parts[-3].split("/")[-1])
+        pair = parts[-1].split(":")
+        if ranks is not None and len(pair) == 2:
+            return [ranks[int(member)] for member in pair]
+        return ranks
 
 
 groups = Groups()
