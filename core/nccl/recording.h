@@ -53,7 +53,7 @@ struct RecordHost {
 // ---- The log: a sequence of RecordEntry, in the order of issue -------------------------------
 
 enum class RecordKind : uint8_t {
-  kCommunicator,  // the rank has joined it: communicator, rank, count = ranks
+  kCommunicator,  // the rank has joined it: communicator, rank, count = ranks, event = its key
   kCall,          // function, type, op, peer, count, group, stream
   kEventRecord,   // event, stream
   kStreamWait,    // stream waits for event

@@ -35,7 +35,7 @@ done
 mkdir -p "$prefix"
 source_hash=$( { sha256sum <"$archive"; cat "$root"/patches/nccl/*.patch; } | sha256sum | cut -c1-16)
 build_hash=$( { echo "$source_hash"; cat "$root"/core/nccl/hacknccl*.h "$root/core/nccl/recording.h" \
-    "$root/core/nccl/rank_schedule.h" "$root/core/containers/hash.h" \
+    "$root/core/nccl/capture.h" "$root/core/nccl/rank_schedule.h" "$root/core/containers/hash.h" \
     "$here/list_settings.py"; find "$ours" -type f | LC_ALL=C sort | xargs cat; } | sha256sum | cut -c1-16)
 if [ -r "$prefix/libhacknccl.so" ] && [ "$(cat "$prefix/stamp" 2>/dev/null)" = "$build_hash" ]; then
   say "libhacknccl.so is up to date ($build_hash)"

@@ -79,6 +79,7 @@ ncclResult_t RecordCall(const ncclInfo* info) {
   entry.count = info->count;
   entry.buffers = BuffersOf(*info);
   SetStream(reinterpret_cast<uintptr_t>(info->stream), &entry);
+  Recorder::Get().Move(entry, *info);
   const std::lock_guard<std::mutex> lock(mutex);
   held[comm].push_back(call);
   return ncclSuccess;

@@ -12,6 +12,7 @@
 #include "bootstrap.h"
 #include "checks.h"
 #include "comm.h"
+#include "core/nccl/capture.h"
 #include "cudawrap.h"
 #include "simccl/hacknccl/communicator/peers.h"
 #include "simccl/hacknccl/hooks.h"
@@ -31,13 +32,6 @@ struct Meeting final : Peers {
   uint64_t serial = 0;                    // known after the first exchange
   uint64_t gathered = 0;                  // later exchanges
   std::map<uint64_t, uint64_t> children;  // number of times that each part was made
-};
-
-// Where a rank of a communicator lives. NCCL compares it in its first AllGather.
-struct Home {
-  int32_t host = 0;
-  int32_t gpu = 0;
-  bool operator==(const Home& other) const { return host == other.host && gpu == other.gpu; }
 };
 
 ncclResult_t Exchange(const Meeting& meeting, const char* purpose, uint64_t key, uint64_t round,
@@ -85,7 +79,7 @@ ncclResult_t Meeting::AllGather(void* data, int bytes) {
   const auto size = static_cast<size_t>(bytes);
   std::vector<char> all;
   // The only exchange within a communicator here: the colors and keys of a split.
-  NCCLCHECK(Exchange(*this, "ncclCommSplit", serial, ++gathered,
+  NCCLCHECK(Exchange(*this, kSplitPurpose, serial, ++gathered,
                      static_cast<char*>(data) + static_cast<size_t>(rank) * size, size, &all,
                      nullptr));
   memcpy(data, all.data(), all.size());
@@ -93,9 +87,9 @@ ncclResult_t Meeting::AllGather(void* data, int bytes) {
 }
 
 ncclResult_t CheckHomes(const ncclComm& comm, const std::vector<char>& all) {
-  std::vector<Home> homes(static_cast<size_t>(comm.nRanks));
+  std::vector<RecordHome> homes(static_cast<size_t>(comm.nRanks));
   memcpy(homes.data(), all.data(), all.size());
-  const Home& own = homes[static_cast<size_t>(comm.rank)];
+  const RecordHome& own = homes[static_cast<size_t>(comm.rank)];
   for (int i = 0; i < comm.nRanks; ++i) {
     if (i == comm.rank || !(homes[static_cast<size_t>(i)] == own)) continue;
     // The text of initTransportsRank.
@@ -131,7 +125,11 @@ ncclResult_t Start() {
 
 uint64_t UniqueId() {
   static std::atomic<uint64_t> given{0};
-  return uint64_t{1} << 63 | static_cast<uint64_t>(::getpid()) << 32 | ++given;
+  // Every capture of a program gives the same numbers.
+  const Recorder& recorder = Recorder::Get();
+  const auto process =
+      recorder.captures() ? uint64_t{recorder.process()} : static_cast<uint64_t>(::getpid());
+  return uint64_t{1} << 63 | process << 32 | ++given;
 }
 
 ncclResult_t Init(uint64_t magic, ncclComm* comm) {
@@ -146,7 +144,7 @@ ncclResult_t Init(uint64_t magic, ncclComm* comm) {
 
 ncclResult_t JoinRecorded(ncclComm* comm) {
   Meeting* meeting = MeetingOf(*comm);
-  const Home home = {Recorder::Get().host().host, comm->cudaDev};
+  const RecordHome home = {Recorder::Get().host().host, comm->cudaDev};
   std::vector<char> all;
   NCCLCHECK(Exchange(*meeting, meeting->purpose, meeting->key, meeting->round, &home, sizeof home,
                      &all, &meeting->serial));
@@ -156,6 +154,7 @@ ncclResult_t JoinRecorded(ncclComm* comm) {
   entry.kind = RecordKind::kCommunicator;
   entry.device = static_cast<int16_t>(comm->cudaDev);
   entry.communicator = meeting->serial;
+  entry.event = meeting->key;
   entry.rank = comm->rank;
   entry.count = static_cast<uint64_t>(comm->nRanks);
   Recorder::Get().Log(&entry, 1);

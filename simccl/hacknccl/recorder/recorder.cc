@@ -1,5 +1,6 @@
 #include "simccl/hacknccl/recorder/recorder.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -13,6 +14,9 @@
 #include <string_view>
 #include <utility>
 
+#include "collectives.h"
+#include "comm.h"
+#include "info.h"
 #include "simccl/hacknccl/cluster/layout.h"
 #include "simccl/hacknccl/hooks.h"
 
@@ -109,10 +113,22 @@ Recorder& Recorder::Get() {
 }
 
 Recorder::Recorder() {
-  reason_ = Connect();
-  if (connected()) reason_ = OpenLog();
+  FindCapture();
+  if (capture_ == nullptr) {
+    reason_ = Connect();
+    if (connected()) reason_ = OpenLog();
+  }
   if (!connected()) host_ = {};
   MakeSession();
+}
+
+void Recorder::FindCapture() {
+  using Find = const CaptureApi* (*)();
+  const auto find = reinterpret_cast<Find>(::dlsym(RTLD_DEFAULT, "hackcuda_get_capture"));
+  if (find != nullptr) capture_ = find();
+  if (capture_ == nullptr) return;
+  host_ = *capture_->host();
+  process_ = static_cast<uint32_t>(capture_->rank);
 }
 
 std::string Recorder::Connect() {
@@ -170,6 +186,13 @@ std::string Recorder::Ask(const RecordRequest& request, const void* payload, Rec
 
 std::string Recorder::Exchange(const RecordRequest& request, const void* own,
                                std::vector<char>* all, uint64_t* serial) {
+  if (capture_ != nullptr) {
+    all->resize(static_cast<size_t>(request.members) * request.bytes);
+    uint64_t given = 0;
+    capture_->exchange(&request, own, all->data(), &given);
+    if (serial != nullptr) *serial = given;
+    return {};
+  }
   RecordReply reply;
   if (std::string error = Ask(request, own, &reply, all); !error.empty()) return error;
   if (serial != nullptr) *serial = reply.serial;
@@ -177,6 +200,7 @@ std::string Recorder::Exchange(const RecordRequest& request, const void* own,
 }
 
 void Recorder::Log(const RecordEntry* entries, size_t count) {
+  if (capture_ != nullptr) return capture_->log(entries, count);
   const std::lock_guard<std::mutex> lock(mutex_);
   DropEntriesOfParent();
   AppendCounts(&pending_);
@@ -185,6 +209,12 @@ void Recorder::Log(const RecordEntry* entries, size_t count) {
     return entry.kind != RecordKind::kCall && entry.kind != RecordKind::kCommunicator;
   });
   if (!orders || pending_.size() >= kMaxPending) WritePending();
+}
+
+void Recorder::Move(const RecordEntry& call, const ncclInfo& info) const {
+  if (capture_ == nullptr) return;
+  capture_->move(&call, info.sendbuff, info.recvbuff,
+                 static_cast<size_t>(ncclTypeSize(info.datatype)), info.comm->nRanks);
 }
 
 void Recorder::Finish() {

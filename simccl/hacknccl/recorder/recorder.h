@@ -1,6 +1,6 @@
 // This process as a recorded program: its virtual host, how its ranks meet ranks of other
 // processes, and the log of what it issues. nccl-record started the process and answers its
-// requests (core/nccl/recording.h).
+// requests (core/nccl/recording.h). In a capture, libhackcuda does so (core/nccl/capture.h).
 //
 // In a recorded process NCCL's own code checks arguments and runs group calls. The hooks of
 // record_calls.cc and record_communicator.cc take over where NCCL would search a topology or launch
@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "core/nccl/capture.h"
 #include "core/nccl/recording.h"
 #include "simccl/hacknccl/session/session.h"
 
@@ -35,6 +36,7 @@ class Recorder {
   const std::string& reason() const { return reason_; }
   const RecordHost& host() const { return host_; }
   uint32_t process() const { return process_; }
+  bool captures() const { return capture_ != nullptr; }
   Session* session() { return &session_; }
 
   // Sends request.bytes bytes at `own` to all members and waits for theirs; `all` gets
@@ -46,6 +48,8 @@ class Recorder {
   // Appends entries without others in between. Writes calls and communicators at once, with all
   // entries before them.
   void Log(const RecordEntry* entries, size_t count);
+  // In a capture, does what a valid call does to the buffers.
+  void Move(const RecordEntry& call, const ncclInfo& info) const;
   // Counts a kernel or copy. The count is written with the next entry, or when the process ends.
   void CountKernel(int device) { Count(device, RecordKind::kKernels); }
   void CountCopy(int device) { Count(device, RecordKind::kCopies); }
@@ -55,6 +59,7 @@ class Recorder {
  private:
   Recorder();
   std::string Connect();
+  void FindCapture();
   std::string Ask(const RecordRequest& request, const void* payload, RecordReply* reply,
                   std::vector<char>* answer) const;
   std::string OpenLog();
@@ -66,6 +71,7 @@ class Recorder {
   void Write(const RecordEntry* entries, size_t count);
 
   std::string reason_;
+  const CaptureApi* capture_ = nullptr;  // null: nccl-record started the process
   std::string socket_;
   uint32_t process_ = 0;
   RecordHost host_;

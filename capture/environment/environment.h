@@ -1,0 +1,49 @@
+// What a captured program runs in: the user's Python, and beside it the stand-ins and observers
+// that were made for the PyTorch in it. They are made once for each PyTorch, and kept.
+#ifndef DRYDOCK_CAPTURE_ENVIRONMENT_ENVIRONMENT_H_
+#define DRYDOCK_CAPTURE_ENVIRONMENT_ENVIRONMENT_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/result.h"
+
+namespace drydock::capture {
+
+// Where this build of Drydock keeps what a capture needs.
+struct CaptureParts {
+  std::string libraries;  // folder of libhackcuda.so and its archives
+  std::string sources;    // root of the tree: capture/hooks, and the headers that it includes
+  std::string nccl;       // libhacknccl.so
+};
+
+struct CaptureEnvironment {
+  std::string torch_version;           // "2.9.1+cu128"
+  int cuda_version = 0;                // 12080
+  std::vector<std::string> preloaded;  // libraries, in this order
+  std::string folder;                  // of them
+  std::string observer;                // the library that observes PyTorch's operators
+  std::string hooks;                   // folder of Python's hooks
+};
+
+// Finds the PyTorch of `python` and makes what is missing below `cache`. Errors: this Python has no
+// PyTorch, or one without CUDA; a compiler is missing or fails.
+Result<CaptureEnvironment> PrepareEnvironment(const std::string& python, const CaptureParts& parts,
+                                              const std::string& cache);
+
+// The variables of a process that is `rank` of `world`, with `local_world` ranks on its host. Its
+// log and the file "process" are in `folder`.
+struct CapturedRank {
+  int rank = 0, world = 1, local_world = 1;
+  std::string folder;
+};
+std::vector<std::pair<std::string, std::string>> VariablesOf(const CaptureEnvironment& environment,
+                                                             const CapturedRank& rank);
+
+// Of a version as PyTorch writes it: "12.8" is 12080. 0: it is none.
+int CudaVersion(const std::string& text);
+
+}  // namespace drydock::capture
+
+#endif  // DRYDOCK_CAPTURE_ENVIRONMENT_ENVIRONMENT_H_

@@ -1,0 +1,148 @@
+#include "capture/hackcuda/device/absent_ranks.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "capture/hackcuda/device/collective_values.h"
+#include "capture/hackcuda/device/gpu.h"
+#include "capture/hackcuda/device/log.h"
+#include "capture/hackcuda/device/streams.h"
+#include "core/nccl/capture.h"
+
+namespace drydock::hackcuda {
+namespace {
+
+// Never destroyed.
+struct Groups {
+  std::mutex mutex;
+  std::map<uint64_t, Ranks> by_key;     // of unique ids
+  std::map<uint64_t, Ranks> by_serial;  // of communicators
+  Ranks expected;                       // of the group that is being made
+};
+Groups& All() {
+  static Groups& groups = *new Groups;
+  return groups;
+}
+
+// A number for an exchange, the same in every run.
+uint64_t Mix(uint64_t a, uint64_t b) {
+  uint64_t x = (a ^ (b + 0x9e3779b97f4a7c15)) * 0xbf58476d1ce4e5b9;
+  return (x ^ (x >> 31)) | 1;
+}
+
+// Returns the ranks of a new communicator, or none if nobody told.
+Ranks RanksOf(const RecordRequest& request) {
+  const auto known = All().by_key.find(request.key);
+  if (known != All().by_key.end()) return known->second;
+  return static_cast<int>(All().expected.size()) == request.members ? All().expected : Ranks();
+}
+
+void GiveHomes(const RecordRequest& request, const Ranks& ranks, char* all) {
+  const int gpus = std::max(Process().gpus, 1);
+  for (int i = 0; i < request.members; ++i) {
+    // Where nobody told, each member has a host of its own.
+    RecordHome home = {i, 0};
+    if (!ranks.empty())
+      home = {ranks[static_cast<size_t>(i)] / gpus, ranks[static_cast<size_t>(i)] % gpus};
+    if (i == request.member) continue;  // the own payload stays
+    memcpy(all + static_cast<size_t>(i) * sizeof home, &home, sizeof home);
+  }
+}
+
+// Members of the expected group join the same part as this rank, in the order of the group.
+void GiveParts(const RecordRequest& request, const RecordPart& own, char* all) {
+  const auto parent = All().by_serial.find(request.key);
+  const Ranks& expected = All().expected;
+  for (int i = 0; i < request.members; ++i) {
+    RecordPart part = {own.color, i};
+    if (own.color >= 0 && parent != All().by_serial.end() && !expected.empty()) {
+      const int32_t rank = parent->second[static_cast<size_t>(i)];
+      const auto place = std::find(expected.begin(), expected.end(), rank);
+      part = place == expected.end()
+                 ? RecordPart{-1, 0}
+                 : RecordPart{own.color, static_cast<int32_t>(place - expected.begin())};
+    }
+    if (i == request.member) part = own;
+    memcpy(all + static_cast<size_t>(i) * sizeof part, &part, sizeof part);
+  }
+}
+
+void Exchange(const RecordRequest* request, const void* own, char* all, uint64_t* serial) {
+  const std::lock_guard<std::mutex> lock(All().mutex);
+  *serial = Mix(Mix(request->key, request->round), static_cast<uint64_t>(request->members));
+  for (int i = 0; i < request->members; ++i) {
+    memcpy(all + static_cast<size_t>(i) * request->bytes, own, request->bytes);
+  }
+  if (std::string_view(request->purpose) == kSplitPurpose && request->bytes == sizeof(RecordPart)) {
+    RecordPart part;
+    memcpy(&part, own, sizeof part);
+    GiveParts(*request, part, all);
+  } else if (request->bytes == sizeof(RecordHome)) {
+    const Ranks ranks = RanksOf(*request);
+    if (!ranks.empty()) All().by_serial[*serial] = ranks;
+    GiveHomes(*request, ranks, all);
+  }
+}
+
+void LogEntries(const RecordEntry* entries, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    const RecordEntry& e = entries[i];
+    const auto communicator = static_cast<int64_t>(e.communicator);
+    if (e.kind == RecordKind::kCommunicator) {
+      Log(EntryKind::kCommunicator, {communicator, static_cast<int64_t>(e.event), e.rank,
+                                     static_cast<int64_t>(e.count), e.device});
+      std::string text = "ranks";
+      const std::lock_guard<std::mutex> lock(All().mutex);
+      for (const int32_t rank : All().by_serial[e.communicator]) text += ' ' + std::to_string(rank);
+      Log(EntryKind::kMark, {NameNumber(text)});
+    } else if (e.kind == RecordKind::kCall) {
+      Log(EntryKind::kCall,
+          {static_cast<int64_t>(e.function), e.type, e.op, static_cast<int64_t>(e.buffers), e.rank,
+           e.peer, communicator, static_cast<int64_t>(e.count), static_cast<int64_t>(e.group),
+           StreamNumber(reinterpret_cast<const void*>(e.stream))});
+    }
+  }
+}
+
+const RecordHost* Host() {
+  static const RecordHost& host = *[] {
+    auto* made = new RecordHost;
+    const capture::CapturedProcess& process = Process();
+    made->gpus = process.gpus;
+    made->host = process.gpus > 0 ? process.rank / process.gpus : 0;
+    made->compute_capability = process.compute_capability;
+    made->sm_count = process.sms;
+    made->memory_bytes = process.memory_bytes;
+    snprintf(made->gpu_name, sizeof made->gpu_name, "%s", process.name);
+    for (int i = 0; i < made->gpus; ++i) PciText(i, made->bus_ids[i], sizeof made->bus_ids[i]);
+    return made;
+  }();
+  return &host;
+}
+
+}  // namespace
+
+void NameKey(uint64_t key, Ranks ranks) {
+  const std::lock_guard<std::mutex> lock(All().mutex);
+  All().by_key[key] = std::move(ranks);
+}
+
+void ExpectGroup(Ranks ranks) {
+  const std::lock_guard<std::mutex> lock(All().mutex);
+  All().expected = std::move(ranks);
+}
+
+}  // namespace drydock::hackcuda
+
+extern "C" __attribute__((visibility("default"))) const drydock::CaptureApi*
+hackcuda_get_capture() {
+  using namespace drydock::hackcuda;
+  static const drydock::CaptureApi kApi = {Process().rank, Host, LogEntries, Exchange, MoveValues};
+  return Process().gpus > 0 ? &kApi : nullptr;
+}

@@ -1,0 +1,21 @@
+// Who belongs to the communicators of the program. NCCL knows only how many ranks a communicator
+// has; the framework knows which, and its hooks tell (hooks.h). Answers for the ranks that are not
+// here (core/nccl/capture.h).
+//
+// Thread-safe.
+#ifndef DRYDOCK_CAPTURE_HACKCUDA_DEVICE_ABSENT_RANKS_H_
+#define DRYDOCK_CAPTURE_HACKCUDA_DEVICE_ABSENT_RANKS_H_
+
+#include <cstdint>
+#include <vector>
+
+namespace drydock::hackcuda {
+
+using Ranks = std::vector<int32_t>;
+
+void NameKey(uint64_t key, Ranks ranks);
+void ExpectGroup(Ranks ranks);
+
+}  // namespace drydock::hackcuda
+
+#endif  // DRYDOCK_CAPTURE_HACKCUDA_DEVICE_ABSENT_RANKS_H_

@@ -1,0 +1,76 @@
+// "What does a collective leave in small buffers, if each rank holds what this rank holds?"
+#include "capture/hackcuda/device/collective_values.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "capture/hackcuda/testing/pretended.h"
+
+namespace drydock::hackcuda {
+namespace {
+
+using testing::ElementsAre;
+
+constexpr uint8_t kInt64 = 4, kFp32 = 7, kBf16 = 9, kSum = 0, kMax = 2;
+
+RecordEntry Call(RecordFunction function, uint64_t count, uint8_t type, uint8_t op = kSum) {
+  RecordEntry call;
+  call.function = function;
+  call.count = count;
+  call.type = type;
+  call.op = op;
+  call.rank = 1;
+  return call;
+}
+
+TEST(CollectiveValues, SumsMultiply) {
+  const std::vector<float> own = {1, 2.5};
+  std::vector<float> out(2);
+  const RecordEntry sum = Call(RecordFunction::kAllReduce, 2, kFp32);
+  MoveValues(&sum, own.data(), out.data(), sizeof(float), 4);
+  EXPECT_THAT(out, ElementsAre(4, 10));
+  const RecordEntry max = Call(RecordFunction::kAllReduce, 2, kFp32, kMax);
+  MoveValues(&max, own.data(), out.data(), sizeof(float), 4);
+  EXPECT_THAT(out, ElementsAre(1, 2.5));
+  std::vector<int64_t> count = {3};
+  const RecordEntry in_place = Call(RecordFunction::kAllReduce, 1, kInt64);
+  MoveValues(&in_place, count.data(), count.data(), sizeof(int64_t), 1000);
+  EXPECT_THAT(count, ElementsAre(3000));
+  std::vector<uint16_t> bf16 = {0x3fc0};  // 1.5
+  const RecordEntry half = Call(RecordFunction::kAllReduce, 1, kBf16);
+  MoveValues(&half, bf16.data(), bf16.data(), sizeof(uint16_t), 2);
+  EXPECT_THAT(bf16, ElementsAre(0x4040));  // 3
+}
+
+TEST(CollectiveValues, GathersRepeatAndScattersTakeTheOwnPart) {
+  const std::vector<int64_t> own = {7, 8};
+  std::vector<int64_t> all(6);
+  const RecordEntry gather = Call(RecordFunction::kAllGather, 2, kInt64);
+  MoveValues(&gather, own.data(), all.data(), sizeof(int64_t), 3);
+  EXPECT_THAT(all, ElementsAre(7, 8, 7, 8, 7, 8));
+  const std::vector<int64_t> parts = {1, 2, 3, 4, 5, 6};
+  std::vector<int64_t> part(2);
+  const RecordEntry scatter = Call(RecordFunction::kReduceScatter, 2, kInt64);
+  MoveValues(&scatter, parts.data(), part.data(), sizeof(int64_t), 3);
+  EXPECT_THAT(part, ElementsAre(9, 12));
+  const RecordEntry exchange = Call(RecordFunction::kAllToAll, 2, kInt64);
+  MoveValues(&exchange, parts.data(), all.data(), sizeof(int64_t), 3);
+  EXPECT_THAT(all, ElementsAre(3, 4, 3, 4, 3, 4));
+}
+
+TEST(CollectiveValues, OnlyTheRootOfABroadcastHasValues) {
+  const std::vector<int64_t> own = {7};
+  std::vector<int64_t> out = {0};
+  RecordEntry broadcast = Call(RecordFunction::kBroadcast, 1, kInt64);
+  broadcast.peer = 0;
+  MoveValues(&broadcast, own.data(), out.data(), sizeof(int64_t), 3);
+  EXPECT_THAT(out, ElementsAre(0));
+  broadcast.peer = 1;
+  MoveValues(&broadcast, own.data(), out.data(), sizeof(int64_t), 3);
+  EXPECT_THAT(out, ElementsAre(7));
+}
+
+}  // namespace
+}  // namespace drydock::hackcuda

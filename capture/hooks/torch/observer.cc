@@ -1,0 +1,128 @@
+// Tells libhackcuda which operator of PyTorch a kernel belongs to, with the types and shapes of its
+// tensors, and lets small values be computed. Loaded into the program after PyTorch. It stands
+// behind the dispatcher, where neither torch.compile nor a mode of the program sees it.
+#include <ATen/record_function.h>
+
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "capture/hackcuda/device/hooks.h"
+#include "capture/hooks/torch/operators.h"
+#include "capture/hooks/torch/values.h"
+
+namespace drydock::torch_hooks {
+namespace {
+
+// "bf16[512,1024:1,512]": strides where a tensor is not contiguous.
+void AppendTensor(const at::Tensor& tensor, std::string* text) {
+  *text += c10::toString(tensor.scalar_type());
+  *text += tensor.is_cuda() ? "[" : "@host[";
+  for (int64_t i = 0; i < tensor.dim(); ++i) {
+    if (i > 0) *text += ',';
+    *text += std::to_string(tensor.size(i));
+  }
+  if (!tensor.is_contiguous()) {
+    for (int64_t i = 0; i < tensor.dim(); ++i) {
+      *text += i > 0 ? ',' : ':';
+      *text += std::to_string(tensor.stride(i));
+    }
+  }
+  *text += ']';
+}
+
+bool IsPlain(const at::Tensor& tensor) {
+  return tensor.defined() && tensor.layout() == at::kStrided &&
+         !tensor.key_set().has(c10::DispatchKey::Python) && !tensor.is_meta();
+}
+
+// "aten::mm(bf16[512,512],bf16[512,1024])"
+void AppendOperator(const at::RecordFunction& fn, std::string* text) {
+  *text += fn.name();
+  *text += '(';
+  bool is_first = true;
+  for (const c10::IValue& value : fn.inputs()) {
+    if (!is_first) *text += ',';
+    is_first = false;
+    if (value.isTensor()) {
+      if (IsPlain(value.toTensor())) AppendTensor(value.toTensor(), text);
+    } else if (value.isTensorList()) {
+      *text += '{';
+      for (const at::Tensor& tensor : value.toTensorVector()) {
+        if (IsPlain(tensor)) AppendTensor(tensor, text);
+      }
+      *text += '}';
+    } else if (value.isInt()) {
+      *text += std::to_string(value.toInt());
+    } else if (value.isBool()) {
+      *text += value.toBool() ? "true" : "false";
+    }
+  }
+  *text += ')';
+}
+
+struct Observed : at::ObserverContext {
+  const Operator* op = nullptr;  // to compute; null: not by this operator itself
+  bool computes = false;         // operators inside this one do not
+  bool answers = false;
+  std::vector<c10::IValue> inputs;  // of `op`; PyTorch forgets them once the operator runs
+};
+
+thread_local int computing = 0;  // operators that run inside others do not compute
+
+std::unique_ptr<at::ObserverContext> Begin(const at::RecordFunction& fn) {
+  auto observed = std::make_unique<Observed>();
+  thread_local std::string text;
+  text.clear();
+  if (fn.scope() == at::RecordScope::BACKWARD_FUNCTION) text = "backward ";
+  if (fn.scope() == at::RecordScope::USER_SCOPE) text = "scope ";
+  if (fn.scope() == at::RecordScope::FUNCTION) {
+    AppendOperator(fn, &text);
+  } else {
+    text += fn.name();
+  }
+  if (fn.seqNr() >= 0) text += " #" + std::to_string(fn.seqNr());
+  hackcuda_begin_op(text.data(), text.size());
+  const auto name = fn.operator_name();
+  if (fn.scope() != at::RecordScope::FUNCTION || !name) return observed;
+  const Operator& op = OperatorOf(*name);
+  if (op.counts) {
+    observed->answers = true;
+    AnswerCount(op, fn.inputs());
+  }
+  if (op.handle != nullptr) {
+    observed->computes = true;
+    if (computing++ == 0) {
+      observed->op = &op;
+      observed->inputs.assign(fn.inputs().begin(), fn.inputs().end());
+    }
+  }
+  return observed;
+}
+
+void End(const at::RecordFunction& fn, at::ObserverContext* context) {
+  auto* observed = static_cast<Observed*>(context);
+  if (observed->answers) hackcuda_forget_answer();
+  if (observed->computes) --computing;
+  const c10::ArrayRef<const c10::IValue> outputs(fn.outputs().data(), fn.outputs().size());
+  const c10::ArrayRef<const c10::IValue> inputs(observed->inputs.data(), observed->inputs.size());
+  if (observed->op != nullptr && (AreOnGpu(inputs) || AreOnGpu(outputs))) {
+    Compute(*observed->op, inputs, outputs);
+  }
+  hackcuda_end_op();
+}
+
+struct Registration {
+  Registration() {
+    at::addGlobalCallback(
+        at::RecordFunctionCallback(&Begin, &End)
+            .needsInputs(true)
+            .needsOutputs(true)
+            .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION,
+                     at::RecordScope::USER_SCOPE}));
+  }
+} registration;
+
+}  // namespace
+}  // namespace drydock::torch_hooks

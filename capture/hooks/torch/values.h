@@ -1,0 +1,30 @@
+// Computes small values for real: those that a program branches on, such as losses, norms, counts
+// of tokens, and step numbers. The memory of a pretended GPU is memory of this process, so an
+// operator can run once more on the CPU, on the same memory.
+//
+// What depends on something large is unknown: zeros. Where an operator picks places by unknown
+// values, each place is picked as often as the others.
+#ifndef DRYDOCK_CAPTURE_HOOKS_TORCH_VALUES_H_
+#define DRYDOCK_CAPTURE_HOOKS_TORCH_VALUES_H_
+
+#include <ATen/core/ivalue.h>
+
+#include <vector>
+
+#include "capture/hooks/torch/operators.h"
+
+namespace drydock::torch_hooks {
+
+// True if an input or output is a tensor of a GPU, and none belongs to a compiler or a mode.
+bool AreOnGpu(c10::ArrayRef<const c10::IValue> values);
+
+// Finds what the host will read in the middle of the operator, and tells libhackcuda.
+void AnswerCount(const Operator& op, c10::ArrayRef<const c10::IValue> inputs);
+
+// Runs the operator on the CPU, after it ran on the pretended GPU.
+void Compute(const Operator& op, c10::ArrayRef<const c10::IValue> inputs,
+             c10::ArrayRef<const c10::IValue> outputs);
+
+}  // namespace drydock::torch_hooks
+
+#endif  // DRYDOCK_CAPTURE_HOOKS_TORCH_VALUES_H_

@@ -1,0 +1,145 @@
+// The log of a captured process: what it asked of the GPU, in the order of the calls. libhackcuda
+// writes it inside the process, and `capture` reads it. Both are of the same build, so entries are
+// structs as they are in memory.
+//
+// A file is a LogHeader and `LogHeader::bytes` bytes of entries. An entry is an EntryHeader and
+// `words` words: integers, whose names FieldsOf(kind) lists, or a text of kName. The process maps
+// the file, so that a process that dies leaves all of its entries.
+#ifndef DRYDOCK_CAPTURE_LOG_ENTRY_H_
+#define DRYDOCK_CAPTURE_LOG_ENTRY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace drydock::capture {
+
+inline constexpr char kLogMagic[8] = {'d', 'd', 'c', 'a', 'p', '0', '0', '1'};
+
+struct LogHeader {
+  char magic[8] = {};
+  uint64_t bytes = 0;  // of complete entries
+  int32_t process = 0;
+  int32_t rank = -1;  // -1: no rank of the program, such as a compiler that it starts
+};
+
+// The exit status of a process whose log has no room on the disk.
+inline constexpr int kNoSpace = 28;
+
+enum class EntryKind : uint16_t {
+  kName,  // a text: word 0 is its number, word 1 its length, then its bytes
+  // Kernels and products.
+  kLaunch,
+  kProduct,
+  // Memory.
+  kAllocate,
+  kFree,
+  kAllocateHost,
+  kCopy,
+  kFill,
+  // NCCL (core/nccl/recording.h).
+  kCommunicator,
+  kCall,
+  // Order.
+  kStream,
+  kRecordEvent,
+  kWaitEvent,
+  kSyncEvent,
+  kSyncStream,
+  kSyncDevice,
+  kAskEvent,
+  kAskStream,
+  kHostFunction,
+  // Graphs.
+  kBeginCapture,
+  kEndCapture,
+  kInstantiate,
+  kLaunchGraph,
+  // Where the program is.
+  kBeginOp,
+  kEndOp,
+  kMark,
+  // What libhackcuda does not do.
+  kRefuse,
+};
+inline constexpr int kEntryKinds = static_cast<int>(EntryKind::kRefuse) + 1;
+
+struct EntryHeader {
+  EntryKind kind = EntryKind::kName;
+  uint16_t words = 0;   // of 8 bytes, behind this header
+  uint32_t thread = 0;  // the kernel's number
+  int64_t wall_ns = 0;  // CLOCK_MONOTONIC when the call began
+  int64_t cpu_ns = 0;   // CPU time of the thread
+};
+static_assert(sizeof(EntryHeader) == 24);
+
+inline constexpr int kMaxWords = 32;      // of an entry that is no text
+inline constexpr int kMaxText = 1 << 14;  // longer names are cut
+
+// Where copies begin or end.
+enum class Side : int64_t { kHost, kPinned, kDevice };
+
+struct EntryFields {
+  std::string_view name;    // "launch"
+  std::string_view fields;  // "kernel grid_x grid_y ...": of each word; names end with '
+};
+
+// The field of a name's number ends with an apostrophe: "kernel'".
+inline constexpr EntryFields kEntryFields[kEntryKinds] = {
+    {"name", ""},
+    {"launch",
+     "kernel' grid_x grid_y grid_z block_x block_y block_z shared_bytes cluster_x "
+     "cluster_y cluster_z stream"},
+    {"product",
+     "library' m n k batch transpose_a transpose_b type_a type_b type_c type_d compute "
+     "epilogue scales stream"},
+    {"allocate", "address bytes"},
+    {"free", "address"},
+    {"allocate-host", "address bytes"},
+    {"copy", "from to bytes stream waits"},
+    {"fill", "bytes stream"},
+    {"communicator", "communicator key rank ranks device"},
+    {"call", "function type op buffers rank peer communicator count group stream"},
+    {"stream", "stream device priority blocks"},
+    {"record-event", "event stream"},
+    {"wait-event", "stream event"},
+    {"sync-event", "event"},
+    {"sync-stream", "stream"},
+    {"sync-device", ""},
+    {"ask-event", "event"},
+    {"ask-stream", "stream"},
+    {"host-function", "stream"},
+    {"begin-capture", "stream"},
+    {"end-capture", "stream graph"},
+    {"instantiate", "graph executable"},
+    {"launch-graph", "executable stream"},
+    {"begin-op", "op'"},
+    {"end-op", ""},
+    {"mark", "what'"},
+    {"refuse", "library' function'"},
+};
+inline constexpr const EntryFields& FieldsOf(EntryKind kind) {
+  return kEntryFields[static_cast<size_t>(kind)];
+}
+
+// The GPU that the process believes in, and its rank. The launcher writes it to the file "process"
+// of the folder that kCaptureVariable names; logs go there, too: "PID.log".
+inline constexpr const char* kCaptureVariable = "DRYDOCK_CAPTURE";
+
+struct CapturedProcess {
+  static constexpr int kMaxGpus = 64;
+  int32_t rank = -1;
+  int32_t gpus = 0;  // of its host
+  int32_t compute_capability = 0;
+  int32_t sms = 0;
+  int32_t clock_khz = 0;
+  int32_t nvlink = 0;  // 1: GPUs of the host have NVLink
+  int64_t memory_bytes = 0;
+  int64_t context_bytes = 0;  // what the driver takes of it
+  int64_t l2_bytes = 0;
+  char name[64] = {};
+};
+
+}  // namespace drydock::capture
+
+#endif  // DRYDOCK_CAPTURE_LOG_ENTRY_H_

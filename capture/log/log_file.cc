@@ -1,0 +1,80 @@
+#include "capture/log/log_file.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "capture/log/fields.h"
+#include "core/base/files.h"
+
+namespace drydock::capture {
+namespace {
+
+constexpr size_t kWord = sizeof(int64_t);
+constexpr size_t kHeaderWords = sizeof(EntryHeader) / kWord;
+
+}  // namespace
+
+Result<ProcessLog> ProcessLog::Read(const std::string& path) {
+  ASSIGN_OR_RETURN(std::string content, ReadFile(path));
+  return Parse(std::move(content), path);
+}
+
+Result<ProcessLog> ProcessLog::Parse(std::string content, const std::string& path) {
+  const auto damaged = [&path](const std::string& how) {
+    return Error("is a damaged log of a captured process: " + how, {path, 0, 0});
+  };
+  LogHeader header;
+  if (content.size() < sizeof header) return damaged("it has no header");
+  memcpy(&header, content.data(), sizeof header);
+  if (memcmp(header.magic, kLogMagic, sizeof header.magic) != 0) {
+    return Error("is no log of a captured process, or one of another build of Drydock",
+                 {path, 0, 0});
+  }
+  if (header.bytes > content.size() - sizeof header || header.bytes % kWord != 0) {
+    return damaged("it ends too early");
+  }
+  ProcessLog log;
+  log.rank_ = header.rank;
+  log.process_ = header.process;
+  log.words_.resize(header.bytes / kWord);
+  memcpy(log.words_.data(), content.data() + sizeof header, header.bytes);
+  for (size_t at = 0; at < log.words_.size();) {
+    EntryHeader entry;
+    if (log.words_.size() - at < kHeaderWords) return damaged("its last entry is not complete");
+    memcpy(static_cast<void*>(&entry), &log.words_[at], sizeof entry);
+    at += kHeaderWords;
+    if (entry.words > log.words_.size() - at) return damaged("its last entry is not complete");
+    const std::span<const int64_t> words(log.words_.data() + at, entry.words);
+    at += entry.words;
+    if (static_cast<int>(entry.kind) >= kEntryKinds) {
+      return damaged(
+          fmt::format("it has an entry of the unknown kind {}", static_cast<int>(entry.kind)));
+    }
+    if (entry.kind == EntryKind::kName) {
+      if (words.size() < 2 || words[0] != static_cast<int64_t>(log.names_.size()) || words[1] < 0 ||
+          static_cast<size_t>(words[1]) > (words.size() - 2) * kWord) {
+        return damaged(fmt::format("its text {} is not complete", log.names_.size()));
+      }
+      log.names_.emplace_back(reinterpret_cast<const char*>(words.data() + 2),
+                              static_cast<size_t>(words[1]));
+      continue;
+    }
+    const std::vector<Field>& fields = FieldsOfKind(entry.kind);
+    if (words.size() != fields.size()) {
+      return damaged(fmt::format("an entry '{}' has {} words in place of {}",
+                                 FieldsOf(entry.kind).name, words.size(), fields.size()));
+    }
+    for (size_t i = 0; i < fields.size(); ++i) {
+      if (fields[i].is_name &&
+          (words[i] < 0 || static_cast<size_t>(words[i]) >= log.names_.size())) {
+        return damaged(fmt::format("an entry '{}' names the text {}, which is missing",
+                                   FieldsOf(entry.kind).name, words[i]));
+      }
+    }
+    log.entries_.push_back({entry.kind, entry.thread, entry.wall_ns, entry.cpu_ns, words});
+  }
+  return log;
+}
+
+}  // namespace drydock::capture

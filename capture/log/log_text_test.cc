@@ -1,0 +1,24 @@
+#include "capture/log/log_text.h"
+
+#include <gtest/gtest.h>
+
+#include "capture/log/testing/log_builder.h"
+
+namespace drydock::capture {
+namespace {
+
+TEST(LogText, ALineForEachEntry) {
+  LogBuilder log;
+  log.Name("add");
+  log.Entry(EntryKind::kLaunch, {0, 4, 1, 1, 128, 1, 1, 0, 1, 1, 1, 7});
+  log.Entry(EntryKind::kCopy, {2, 1, 64, 0, 1});
+  const ProcessLog read = ProcessLog::Parse(log.content(), "x.log").value();
+  EXPECT_EQ(LogText(read, {}),
+            "t0 launch kernel=add grid_x=4 grid_y=1 grid_z=1 block_x=128 block_y=1 block_z=1 "
+            "shared_bytes=0 cluster_x=1 cluster_y=1 cluster_z=1 stream=7\n"
+            "t0 copy from=device to=pinned bytes=64 stream=0 waits=1\n");
+  EXPECT_EQ(LogText(read, {.with_times = true}).substr(0, 24), "0.000 0.002 t0 launch ke");
+}
+
+}  // namespace
+}  // namespace drydock::capture

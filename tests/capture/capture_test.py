@@ -1,0 +1,106 @@
+"""Tests that unmodified programs of PyTorch run without a GPU, and that what they ask of it is recorded.
+
+PyTorch is the one of third_party/pytorch/wheels.txt; the test fetches it first. If that fails, the test is skipped and says so.
+"""
+import argparse
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAMS = ROOT / "tests/capture/programs"
+SKIPPED = 77
+OPTIONS = None  # from the command line
+
+
+class Captures(unittest.TestCase):
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+
+    def capture(self, program, rank=0, world=1):
+        """Returns exit status, what the program printed, its errors, and the lines of the log."""
+        text = pathlib.Path(self.folder.name) / "log.txt"
+        text.unlink(missing_ok=True)
+        done = subprocess.run(
+            [OPTIONS.tool, ROOT / "configs/clusters/eos.topo", "--rank", str(rank), "--world", str(world), "--cache",
+             pathlib.Path(self.folder.name) / "cache", "--libraries", OPTIONS.libraries, "--sources", ROOT, "-o", text, "--",
+             sys.executable, PROGRAMS / program],
+            env={**os.environ, "PYTHONPATH": str(OPTIONS.pytorch), "OMP_NUM_THREADS": "1"}, text=True, capture_output=True,
+            timeout=600)
+        lines = text.read_text().splitlines() if text.exists() else []
+        return done.returncode, done.stdout, done.stderr, lines
+
+    def test_values_that_the_host_reads(self):
+        status, said, errors, _ = self.capture("values.py")
+        self.assertEqual(status, 0, errors)
+        self.assertEqual(said.splitlines(), [
+            "8 (9, 0) 132",
+            "[3.0, 1.0, 2.0] [7.0, 3.0, 5.0] 6.0 0 [1, 2, 0]",
+            "[0.0, 0.0] [7, 7] [0, 1, 2, 3]",
+            "[0, 2, 3] [0, 2, 3] 3",
+            "[1, 2, 0, 0, 0, 1] [2, 4] [1, 1, 2, 2, 2]",
+            "True False False [3.0, 1.0, 2.0] [3.0, 1.0, 2.0]",
+            "3.5 7.0",
+            "1.9648 5.2447",
+            "32768.0",
+            "0.0 2 2",
+        ])
+
+    def test_memory_is_that_of_the_gpu(self):
+        status, said, errors, _ = self.capture("memory.py")
+        self.assertEqual(status, 0, errors)
+        self.assertEqual(said.splitlines(), [
+            "100 100", "0", "79 True", "CUDA out of memory"])
+
+    def test_a_rank_of_many(self):
+        status, said, errors, lines = self.capture("data_parallel.py", rank=2, world=16)
+        self.assertEqual(status, 0, errors)
+        self.assertEqual(said.splitlines(), ["2 16 [16.0, 16.0, 16.0, 16.0]", "16 True"])
+        groups = [line for line in lines if "mark what=ranks" in line]
+        self.assertEqual(groups[0].split("ranks ")[1], " ".join(map(str, range(16))))
+        self.assertEqual(groups[1].split("ranks ")[1], "0 2")
+        # DDP reduces all 525,568 gradients, of 2 bytes, in one bucket for each of three steps.
+        reduces = [line for line in lines if " call function=0 type=9 " in line]
+        self.assertEqual([word for line in reduces for word in line.split() if word.startswith("count=")],
+                         ["count=525568"] * 3)
+        # Two products forward. Backward, the first layer's input needs no gradient.
+        products = [line for line in lines if " product " in line]
+        self.assertEqual(len(products), 3 * (2 + 3))
+        again = self.capture("data_parallel.py", rank=2, world=16)
+        self.assertEqual(again[3], lines, "two captures differ")
+
+    def test_a_graph_is_recorded_once_and_launched_twice(self):
+        status, _, errors, lines = self.capture("graphs.py")
+        self.assertEqual(status, 0, errors)
+        words = [line.split()[1] for line in lines]
+        begin, end = words.index("begin-capture"), words.index("end-capture")
+        self.assertEqual(words[begin:end].count("product"), 3)
+        self.assertEqual(words[end:].count("product"), 0)
+        self.assertEqual(words[end:].count("launch-graph"), 2)
+
+    def test_what_is_not_known_fails_with_its_name(self):
+        status, said, errors, lines = self.capture("refused.py")
+        self.assertEqual(status, 0, errors)
+        self.assertIn("CUFFT_NOT_SUPPORTED", said)
+        self.assertIn("libhackcuda: libcufft.so.11: cufftCreate is not available in a capture\n", errors)
+        self.assertIn("t0 refuse library=libcufft.so.11 function=cufftCreate", lines)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--tool", required=True, type=pathlib.Path)
+    parser.add_argument("--libraries", required=True, type=pathlib.Path)
+    parser.add_argument("--pytorch", required=True, type=pathlib.Path)
+    OPTIONS, rest = parser.parse_known_args()
+    fetched = subprocess.run([ROOT / "third_party/pytorch/fetch.sh", OPTIONS.pytorch], timeout=1500)
+    if fetched.returncode != 0:
+        print("SKIPPED: no program is captured on this machine: PyTorch cannot be fetched", file=sys.stderr)
+        sys.exit(SKIPPED if fetched.returncode == SKIPPED else 1)
+    unittest.main(argv=[sys.argv[0], *rest])
