@@ -26,7 +26,7 @@ HostReplay::HostReplay(HostId host, const ReplayIndex& index, const PortMap& por
       first_rank_(index.first_rank(host)),
       jitter_(settings.variation.jitter),
       communication_(host, index, ports, settings.sharing, this, settings.shortcut,
-                     settings.folding),
+                     settings.folding, settings.spanning_calls),
       memory_(host, index.workload(), ports, &communication_, this) {
   const int end = std::min(first_rank_ + ports.gpus(), index.workload().rank_count());
   for (int rank = first_rank_; rank < end; ++rank) {

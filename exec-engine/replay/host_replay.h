@@ -45,6 +45,7 @@ class HostReplay final : public HostActor,
     ReplicaFolding* folding = nullptr;
     FoldedPort* folded_port = nullptr;
     JointCalls* joint_calls = nullptr;  // of a replay of representative ranks; else null
+    SpanningCalls* spanning_calls = nullptr;  // null: no call that spans hosts is left out
   };
   // All arguments outlive this. Writes the timelines of the host's ranks, which are sized for
   // their ops.
@@ -119,6 +120,8 @@ class HostReplay final : public HostActor,
 
   void OnOpWillEnd(int gpu, uint32_t op, Time end, Time ready) override;
   void OnEndUnknown(int gpu, uint32_t op) override;
+  Time Now() const override { return port_->Now(); }
+  void OnChange() override { SetTimer(); }
   void OnJointEnd(int rank, uint32_t op, Time end, Time ready) override;
   const KernelLoad& StartCall(int gpu, uint32_t op, Time now);
   const KernelLoad& CallEnded(int gpu, uint32_t op);

@@ -20,6 +20,7 @@
 #include "exec-engine/replay/joint_calls.h"
 #include "exec-engine/replay/progress.h"
 #include "exec-engine/replay/repeat.h"
+#include "exec-engine/replay/spanning_calls.h"
 #include "exec-engine/replay/stuck_report.h"
 #include "exec-engine/steady/steady_state.h"
 #include "exec-engine/transfer/aggregator.h"
@@ -104,6 +105,10 @@ class Run {
       port_maps_.push_back(
           std::make_unique<PortMap>(kind, Cluster().gpus[static_cast<size_t>(kind.gpu)]));
     }
+    if (MayLeaveOutCalls(options)) {
+      spanning_calls_ = std::make_unique<SpanningCalls>(
+          dynamic_cast<ForgetfulNetwork*>(network_.get()));
+    }
     const int64_t own_ops = SizeTimelines();
     progress_ = options.progress != nullptr ? options.progress : &unseen_progress_;
     progress_->Begin(OwnHosts(), own_ops, until_);
@@ -115,7 +120,7 @@ class Run {
             options.shortcut,  until_,
             sharing_[gpu],     options.variation,
             folding_,          folding_ == nullptr ? nullptr : folded_network_->port(host),
-            joint_calls_.get()};
+            joint_calls_.get(), spanning_calls_.get()};
         hosts_.push_back(std::make_unique<HostReplay>(host, index, PortsOf(host),
                                                       network_->port(host), settings,
                                                       &timeline_.ranks, progress));
@@ -211,6 +216,14 @@ class Run {
     return count;
   }
 
+  // Returns whether calls that span hosts meet in the network and in engines only, and all of them
+  // run to their end.
+  bool MayLeaveOutCalls(const ReplayOptions& options) const {
+    const auto* network = dynamic_cast<const ForgetfulNetwork*>(network_.get());
+    return options.shortcut && network != nullptr && network->Forgets() && folding_ == nullptr &&
+           joint_calls_ == nullptr && until_ == Time::Max() && index_.aggregation().empty();
+  }
+
   // Sizes the timelines of this process's ranks. Returns the number of their ops.
   int64_t SizeTimelines() {
     const int ranks = index_.workload().rank_count();
@@ -304,6 +317,7 @@ class Run {
   std::vector<int64_t> replicas_;  // by hosts_: number of hosts that each represents
   std::vector<std::unique_ptr<Aggregator>> aggregators_;  // of this process
   std::vector<HostActor*> actors_;                        // by host; null: of another process
+  std::unique_ptr<SpanningCalls> spanning_calls_;         // null: no call is left out
   std::unique_ptr<JointCalls> joint_calls_;               // null: all ranks are replayed
   std::unique_ptr<SteadyState> steady_;                   // null: periods are not watched
   Timeline timeline_;
