@@ -10,7 +10,7 @@ namespace drydock {
 Communication::Communication(HostId host, const ReplayIndex& index, const PortMap& ports,
                              const SharingCosts& sharing, Owner* owner, bool shortcut,
                              ReplicaFolding* folding, SpanningCalls* spanning)
-    : index_(index),
+    : index_(&index),
       owner_(owner),
       spanning_(spanning),
       host_(host),
@@ -37,13 +37,13 @@ Communication::Communication(HostId host, const ReplayIndex& index, const PortMa
 }
 
 const Op& Communication::OpOf(int gpu, uint32_t op) const {
-  return index_.class_of(first_rank_ + gpu).program->ops[op];
+  return index_->class_of(first_rank_ + gpu).program->ops[op];
 }
 
 CallKey Communication::KeyOf(int gpu, uint32_t op) const {
   const int rank = first_rank_ + gpu;
-  return MakeCallKey(static_cast<uint32_t>(index_.group_of(rank, OpOf(gpu, op).role)),
-                     index_.class_of(rank).sequence[op]);
+  return MakeCallKey(static_cast<uint32_t>(index_->group_of(rank, OpOf(gpu, op).role)),
+                     index_->class_of(rank).sequence[op]);
 }
 
 Communication::GroupState* Communication::FindGroup(uint32_t group) {
@@ -111,7 +111,7 @@ Communication::Call* Communication::BeginCall(GroupState* group, HostPlan* plan,
   FinishLeftOut(now);
   const bool spans = spanning_ != nullptr && plan->spans;
   if (spanning_ != nullptr) {
-    const size_t members = spans ? index_.workload().groups[group->group].ranks.size() : 0;
+    const size_t members = spans ? index_->workload().groups[group->group].ranks.size() : 0;
     spanning_->Begin(this, {plan->call, group->group}, key, members, now,
                      FirstUse(plan->plan, now));
   }
@@ -474,7 +474,7 @@ Communication::Waiting Communication::DescribeWait(int gpu, uint32_t op) const {
 // The ranks of this host that have not started the call.
 Communication::Waiting Communication::MissingMembers(const Call& call) const {
   const std::vector<int>& ranks =
-      index_.workload().groups[static_cast<uint32_t>(call.key >> 32)].ranks;
+      index_->workload().groups[static_cast<uint32_t>(call.key >> 32)].ranks;
   Waiting out;
   for (uint32_t m = 0; m < call.arrivals.size(); ++m) {
     if (call.arrivals[m].op != kNoOp) continue;
@@ -489,7 +489,7 @@ Communication::Waiting Communication::MissingMembers(const Call& call) const {
 // The peers for whose data or slots `member` waits in the engine.
 Communication::Waiting Communication::MissingData(const Call& call, int member) const {
   const std::vector<int>& ranks =
-      index_.workload().groups[static_cast<uint32_t>(call.key >> 32)].ranks;
+      index_->workload().groups[static_cast<uint32_t>(call.key >> 32)].ranks;
   Waiting out;
   for (const Transfer::Waiting& waiting : call.transfer->WaitingOn()) {
     if (waiting.member != member) continue;

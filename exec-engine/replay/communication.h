@@ -77,6 +77,8 @@ class Communication final : private TransferListener, private SpanningCalls::Hos
                 SpanningCalls* spanning);
   ~Communication() override = default;
 
+  // The programs of all ranks lack periods from now on (HostReplay::GoOnWith).
+  void GoOnWith(const ReplayIndex& index) { index_ = &index; }
   // The op of the rank on `gpu` starts, and later has ended. Both return the load of its kernel on
   // the GPU.
   const KernelLoad& Start(int gpu, uint32_t op, Time now);
@@ -189,7 +191,7 @@ class Communication final : private TransferListener, private SpanningCalls::Hos
                 const SpanningCalls::Part& part) override;
   void PlayAfterAll(CallKey key, const SpanningCalls::Part& part) override;
 
-  const ReplayIndex& index_;
+  const ReplayIndex* index_;
   Owner* owner_;
   SpanningCalls* const spanning_;
   const HostId host_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "core/base/check.h"
+#include "core/model/calls/call_numbers.h"
 #include "exec-engine/folding/rank_replicas.h"
 #include "exec-engine/folding/replica_folding.h"
 #include "exec-engine/host/step_cost.h"
@@ -85,13 +87,21 @@ Result<Carrier> MakeCarrier(const NetworkModel& model, const Topology& topology,
   return Carrier{std::move(made), folded, folding};
 }
 
+// The programs with which a run goes on.
+struct ShorterRun {
+  std::unique_ptr<const Workload> workload;
+  std::unique_ptr<const ReplayIndex> index;
+};
+
 class Run {
  public:
+  using Shorten = std::function<ShorterRun(const Repetition&)>;
+
   // The index, the folding and `joint` outlive the run. `joint` is null unless the programs of
   // replicas are empty.
   Run(const ReplayIndex& index, Carrier carrier, const ReplayOptions& options,
       const JointCallTimes* joint)
-      : index_(index),
+      : index_(&index),
         network_(std::move(carrier.network)),
         folded_network_(carrier.folded),
         folding_(carrier.folding),
@@ -140,17 +150,29 @@ class Run {
   }
 
   // Lets the run end if the schedule repeats itself, if the network can tell. Returns whether it
-  // can. `kept`: the programs lack the periods of this repetition.
-  bool WatchPeriods(const WorkloadPeriods& periods, const Repetition* kept) {
+  // can. `kept`: the programs lack the periods of this repetition; null: the run goes on with those
+  // that `shorten` makes, if it can.
+  bool WatchPeriods(const WorkloadPeriods& periods, const Repetition* kept, Shorten shorten) {
     auto* network = dynamic_cast<ObservableNetwork*>(network_.get());
     if (network == nullptr || hosts_.empty()) return false;
     std::vector<const RepeatingHost*> hosts;
     for (const auto& host : hosts_) hosts.push_back(host.get());
-    steady_ = std::make_unique<SteadyState>(index_, periods, std::move(hosts), *network,
+    steady_ = std::make_unique<SteadyState>(*index_, periods, std::move(hosts), *network,
                                             [this] { return Counters(); });
-    if (kept != nullptr) steady_->Keep(*kept);
+    if (kept != nullptr) {
+      steady_->Keep(*kept);
+    } else {
+      steady_->OnRepetition([this, periods, shorten = std::move(shorten)](const Repetition& found) {
+        return GoOnWithout(periods, found, shorten);
+      });
+    }
     network->Observe(steady_.get());
     return true;
+  }
+
+  // Returns what the programs with which the run went on lack; no value: it went on with its own.
+  std::optional<Repetition> went_on_without() const {
+    return shorter_.index == nullptr ? std::nullopt : steady_->kept();
   }
 
   Status Go() { return network_->Run(actors_); }
@@ -170,13 +192,13 @@ class Run {
     timeline_.counters = Counters();
     timeline_.links = network_->BusiestLinks();
     GatherRanks(own_ranks_, processes_, &timeline_.ranks);
-    if (&index_.workload() != &workload && iterations == 1 &&
+    if (&index_->workload() != &workload && iterations == 1 &&
         !steady_->Lengthen(workload, own_ranks_, &timeline_)) {
       return std::optional<Timeline>();
     }
     if (!processes_->first()) return std::optional(Timeline());
     if (folding_ != nullptr) Unfold();
-    if (iterations > 1 && index_.op_count() > 0) {
+    if (iterations > 1 && index_->op_count() > 0) {
       KeepLastIteration(workload, iterations, &timeline_);
       return std::optional(std::move(timeline_));
     }
@@ -199,10 +221,34 @@ class Run {
   }
 
  private:
-  const Topology& Cluster() const { return index_.workload().topology; }
+  const Topology& Cluster() const { return index_->workload().topology; }
 
   const PortMap& PortsOf(HostId host) const {
     return *port_maps_[static_cast<size_t>(Cluster().hosts[static_cast<size_t>(host)])];
+  }
+
+  // Returns the index of the programs with which the run goes on; null if it cannot.
+  const ReplayIndex* GoOnWithout(const WorkloadPeriods& periods, const Repetition& repetition,
+                                 const Shorten& shorten) {
+    HostReplay::LeftOut left_out;
+    for (const ProgramPeriods& each : periods.classes) {
+      left_out.ops.push_back(static_cast<uint32_t>(repetition.count * each.ops));
+      left_out.same.push_back(each.end - left_out.ops.back());
+    }
+    ShorterRun shorter = shorten(repetition);
+    if (shorter.index == nullptr) return nullptr;
+    for (const auto& host : hosts_) {
+      if (!host->MayGoOnWith(*shorter.index, left_out)) return nullptr;
+    }
+    shorter_ = std::move(shorter);
+    index_ = shorter_.index.get();
+    int64_t ops = 0;
+    for (const auto& host : hosts_) host->GoOnWith(*index_, left_out);
+    for (const int rank : own_ranks_) {
+      ops += static_cast<int64_t>(index_->class_of(rank).program->ops.size());
+    }
+    progress_->Shorten(ops);
+    return index_;
   }
 
   // Returns true if this process replays the host.
@@ -221,20 +267,20 @@ class Run {
   bool MayLeaveOutCalls(const ReplayOptions& options) const {
     const auto* network = dynamic_cast<const ForgetfulNetwork*>(network_.get());
     return options.shortcut && network != nullptr && network->Forgets() && folding_ == nullptr &&
-           joint_calls_ == nullptr && until_ == Time::Max() && index_.aggregation().empty();
+           joint_calls_ == nullptr && until_ == Time::Max() && index_->aggregation().empty();
   }
 
   // Sizes the timelines of this process's ranks. Returns the number of their ops.
   int64_t SizeTimelines() {
-    const int ranks = index_.workload().rank_count();
+    const int ranks = index_->workload().rank_count();
     timeline_.ranks.resize(static_cast<size_t>(ranks));
     int64_t all = 0;
     for (HostId host = 0; host < Cluster().host_count(); ++host) {
       if (!Owns(host)) continue;
-      const int first = index_.first_rank(host);
+      const int first = index_->first_rank(host);
       for (int rank = first; rank < std::min(first + PortsOf(host).gpus(), ranks); ++rank) {
         own_ranks_.push_back(rank);
-        const size_t ops = index_.class_of(rank).program->ops.size();
+        const size_t ops = index_->class_of(rank).program->ops.size();
         RankTimeline& t = timeline_.ranks[static_cast<size_t>(rank)];
         t.start.resize(ops);
         t.ready.resize(ops);
@@ -256,8 +302,8 @@ class Run {
       own.stuck.insert(own.stuck.end(), here.begin(), here.end());
     }
     const RunState all = GatherState(std::move(own), processes_);
-    if (all.ended == index_.op_count()) return OkStatus();
-    if (!all.stopped) return DeadlockError(index_, all.stuck, all.ended);
+    if (all.ended == index_->op_count()) return OkStatus();
+    if (!all.stopped) return DeadlockError(*index_, all.stuck, all.ended);
     timeline_.stopped = until_;
     timeline_.ops_ended = all.ended;
     for (const auto& host : hosts_) host->CutShort();
@@ -266,7 +312,7 @@ class Run {
 
   // Gives each rank the times of its representative.
   void Unfold() {
-    for (int rank = 0; rank < index_.workload().rank_count(); ++rank) {
+    for (int rank = 0; rank < index_->workload().rank_count(); ++rank) {
       const int known = folding_->RepresentativeRank(rank);
       if (known == rank) continue;
       timeline_.ranks[static_cast<size_t>(rank)] = timeline_.ranks[static_cast<size_t>(known)];
@@ -284,7 +330,7 @@ class Run {
     }
     const CommunicationCounters sum = GatherCounters(own, processes_);
     // Of a run that was stopped, all ops; of a run that skips periods, the ops that it replayed.
-    out.emplace_back("ops", steady_ != nullptr ? ended : index_.op_count());
+    out.emplace_back("ops", steady_ != nullptr ? ended : index_->op_count());
     out.emplace_back("communication ops", sum.calls);
     out.emplace_back("calls looked up", sum.looked_up);
     out.emplace_back("calls played alone", sum.played);
@@ -301,7 +347,8 @@ class Run {
     return out;
   }
 
-  const ReplayIndex& index_;
+  ShorterRun shorter_;        // no index: the run has the programs with which it began
+  const ReplayIndex* index_;  // of the programs as they are now
   std::unique_ptr<Network> network_;
   FoldedNetwork* folded_network_;
   ReplicaFolding* folding_;
@@ -439,20 +486,35 @@ Result<Timeline> ReplayRanks(const Workload& workload, const FlowPlan& plan,
                        const WorkloadPeriods* watched, const Repetition* kept) -> Result<Outcome> {
     ASSIGN_OR_RETURN(Carrier carrier, MakeCarrier(network, fabric, options.network, folding));
     Run each(of, std::move(carrier), options, joint);
-    if (watched != nullptr) each.WatchPeriods(*watched, kept);
+    const auto shorten = [&](const Repetition& found) {
+      ShorterRun out;
+      out.workload = std::make_unique<Workload>(
+          WithoutPeriods(of.workload(), *watched, found.from, found.count));
+      Result<ReplayIndex> made =
+          ReplayIndex::CreateShorter(*out.workload, played, times, SortedNames(of.workload()));
+      if (made.ok()) out.index = std::make_unique<ReplayIndex>(std::move(*made));
+      return out;
+    };
+    if (watched != nullptr) each.WatchPeriods(*watched, kept, shorten);
     RETURN_IF_ERROR(each.Go());
     Outcome out;
     out.repetition = each.repetition();
     if (out.repetition) return out;
-    ASSIGN_OR_RETURN(out.timeline, each.Finish(workload, options.iterations));
+    Result<std::optional<Timeline>> timeline = each.Finish(workload, options.iterations);
+    out.repetition = each.went_on_without();
+    if (timeline.ok()) {
+      out.timeline = std::move(*timeline);
+    } else if (!out.repetition) {
+      return timeline.error();
+    }  // else the error would name ops of other programs
     if (out.timeline) out.timeline->network = network.name;
     return out;
   };
   const auto play = [&](ReplicaFolding* folding) -> Result<Timeline> {
     ASSIGN_OR_RETURN(Outcome first, run(index, folding, periods ? &*periods : nullptr, nullptr));
     if (first.timeline) return std::move(*first.timeline);
-    const Repetition& repetition = *first.repetition;
-    {
+    if (first.repetition) {
+      const Repetition& repetition = *first.repetition;
       const Workload shorter =
           WithoutPeriods(workload, *periods, repetition.from, repetition.count);
       ASSIGN_OR_RETURN(const ReplayIndex of, ReplayIndex::Create(shorter, played, times));
