@@ -93,6 +93,13 @@ struct ShorterRun {
   std::unique_ptr<const ReplayIndex> index;
 };
 
+// What a run watches to find that its schedule repeats itself.
+struct Watched {
+  const WorkloadPeriods* periods = nullptr;  // null: nothing
+  const Repetition* kept = nullptr;          // of which the programs lack the periods; or null
+  int64_t left_out = 0;  // other periods that they lack: the run ends if it finds no repetition
+};
+
 class Run {
  public:
   using Shorten = std::function<ShorterRun(const Repetition&)>;
@@ -150,17 +157,19 @@ class Run {
   }
 
   // Lets the run end if the schedule repeats itself, if the network can tell. Returns whether it
-  // can. `kept`: the programs lack the periods of this repetition; null: the run goes on with those
-  // that `shorten` makes, if it can.
-  bool WatchPeriods(const WorkloadPeriods& periods, const Repetition* kept, Shorten shorten) {
+  // can. The run goes on with programs that `shorten` makes, if it can.
+  bool WatchPeriods(const Watched& watched, Shorten shorten) {
+    const WorkloadPeriods& periods = *watched.periods;
     auto* network = dynamic_cast<ObservableNetwork*>(network_.get());
     if (network == nullptr || hosts_.empty()) return false;
     std::vector<const RepeatingHost*> hosts;
     for (const auto& host : hosts_) hosts.push_back(host.get());
     steady_ = std::make_unique<SteadyState>(*index_, periods, std::move(hosts), *network,
                                             [this] { return Counters(); });
-    if (kept != nullptr) {
-      steady_->Keep(*kept);
+    others_left_out_ = watched.left_out;
+    if (watched.left_out > 0) steady_->OnlySearch();
+    if (watched.kept != nullptr) {
+      steady_->Keep(*watched.kept);
     } else {
       steady_->OnRepetition([this, periods, shorten = std::move(shorten)](const Repetition& found) {
         return GoOnWithout(periods, found, shorten);
@@ -193,7 +202,7 @@ class Run {
     timeline_.links = network_->BusiestLinks();
     GatherRanks(own_ranks_, processes_, &timeline_.ranks);
     if (&index_->workload() != &workload && iterations == 1 &&
-        !steady_->Lengthen(workload, own_ranks_, &timeline_)) {
+        !steady_->Lengthen(workload, others_left_out_, own_ranks_, &timeline_)) {
       return std::optional<Timeline>();
     }
     if (!processes_->first()) return std::optional(Timeline());
@@ -367,6 +376,7 @@ class Run {
   std::unique_ptr<SpanningCalls> spanning_calls_;         // null: no call is left out
   std::unique_ptr<JointCalls> joint_calls_;               // null: all ranks are replayed
   std::unique_ptr<SteadyState> steady_;                   // null: periods are not watched
+  int64_t others_left_out_ = 0;                           // Watched::left_out
   Timeline timeline_;
 };
 
@@ -386,6 +396,9 @@ struct Outcome {
   std::optional<Timeline> timeline;
   std::optional<Repetition> repetition;
 };
+
+// A schedule is full after few periods. Programs with many more are replayed with so many at first.
+constexpr int64_t kFewPeriods = 24;
 
 // What a folding of hosts replays. `folding`: null if every host is replayed.
 struct Replayed {
@@ -481,23 +494,24 @@ Result<Timeline> ReplayRanks(const Workload& workload, const FlowPlan& plan,
                ? ReplicaFolding::Find(of, options.variation, options.fold, network.folds_exactly)
                : nullptr;
   };
-  // `watched`: null if periods are not watched; `kept`: what the programs of the index lack.
   const auto run = [&](const ReplayIndex& of, ReplicaFolding* folding,
-                       const WorkloadPeriods* watched, const Repetition* kept) -> Result<Outcome> {
+                       const Watched& watched) -> Result<Outcome> {
     ASSIGN_OR_RETURN(Carrier carrier, MakeCarrier(network, fabric, options.network, folding));
     Run each(of, std::move(carrier), options, joint);
     const auto shorten = [&](const Repetition& found) {
       ShorterRun out;
       out.workload = std::make_unique<Workload>(
-          WithoutPeriods(of.workload(), *watched, found.from, found.count));
+          WithoutPeriods(of.workload(), *watched.periods, found.from, found.count));
       Result<ReplayIndex> made =
           ReplayIndex::CreateShorter(*out.workload, played, times, SortedNames(of.workload()));
       if (made.ok()) out.index = std::make_unique<ReplayIndex>(std::move(*made));
       return out;
     };
-    if (watched != nullptr) each.WatchPeriods(*watched, kept, shorten);
-    RETURN_IF_ERROR(each.Go());
     Outcome out;
+    const bool watches = watched.periods != nullptr && each.WatchPeriods(watched, shorten);
+    if (watched.left_out > 0 && !watches) return out;
+    RETURN_IF_ERROR(each.Go());
+    if (watched.left_out > 0 && !each.went_on_without()) return out;
     out.repetition = each.repetition();
     if (out.repetition) return out;
     Result<std::optional<Timeline>> timeline = each.Finish(workload, options.iterations);
@@ -510,8 +524,26 @@ Result<Timeline> ReplayRanks(const Workload& workload, const FlowPlan& plan,
     if (out.timeline) out.timeline->network = network.name;
     return out;
   };
+  // Replays programs of a few periods, which take little memory. Returns no value if they are too
+  // few.
+  const auto play_few = [&](bool folded) -> std::optional<Timeline> {
+    const int64_t count = periods ? SparePeriods(workload, *periods, kFewPeriods) : 0;
+    if (count == 0) return std::nullopt;
+    std::vector<uint32_t> begins;
+    for (const ProgramPeriods& each : periods->classes) begins.push_back(each.begin);
+    const Workload few = WithoutPeriods(workload, *periods, begins, count);
+    const Result<ReplayIndex> of = ReplayIndex::Create(few, played, times);
+    if (!of.ok()) return std::nullopt;
+    const WorkloadPeriods rest = Shortened(*periods, count);
+    const auto folding = folded ? fold(*of) : nullptr;
+    Result<Outcome> outcome = run(*of, folding.get(), {&rest, nullptr, count});
+    return outcome.ok() ? std::move(outcome->timeline) : std::nullopt;
+  };
   const auto play = [&](ReplicaFolding* folding) -> Result<Timeline> {
-    ASSIGN_OR_RETURN(Outcome first, run(index, folding, periods ? &*periods : nullptr, nullptr));
+    if (std::optional<Timeline> timeline = play_few(folding != nullptr)) {
+      return std::move(*timeline);
+    }
+    ASSIGN_OR_RETURN(Outcome first, run(index, folding, {periods ? &*periods : nullptr}));
     if (first.timeline) return std::move(*first.timeline);
     if (first.repetition) {
       const Repetition& repetition = *first.repetition;
@@ -520,10 +552,10 @@ Result<Timeline> ReplayRanks(const Workload& workload, const FlowPlan& plan,
       ASSIGN_OR_RETURN(const ReplayIndex of, ReplayIndex::Create(shorter, played, times));
       const auto folded = folding == nullptr ? nullptr : fold(of);
       const WorkloadPeriods rest = Shortened(*periods, repetition.count);
-      Result<Outcome> second = run(of, folded.get(), &rest, &repetition);
+      Result<Outcome> second = run(of, folded.get(), {&rest, &repetition});
       if (second.ok() && second->timeline) return std::move(*second->timeline);
     }  // else replay all periods, so that an error names the ops of the workload
-    ASSIGN_OR_RETURN(Outcome whole, run(index, folding, nullptr, nullptr));
+    ASSIGN_OR_RETURN(Outcome whole, run(index, folding, {}));
     return std::move(*whole.timeline);
   };
   if (joint != nullptr) return play(nullptr);

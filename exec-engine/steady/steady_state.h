@@ -81,14 +81,18 @@ class SteadyState final : public InstantObserver {
   using GoOn = std::function<const ReplayIndex*(const Repetition&)>;
   void OnRepetition(GoOn go_on) { go_on_ = std::move(go_on); }
 
+  // Ends the run if its programs end before a repetition is found.
+  void OnlySearch() { only_searches_ = true; }
   // Returns what the programs lack, if they lack periods.
   const std::optional<Repetition>& kept() const { return kept_; }
   // Returns what may be left out if that is worth another replay. Then the run has been ended.
   const std::optional<Repetition>& repetition() const { return found_; }
 
   // Puts the periods that were left out of `whole` into the timeline, which has the times of
-  // `ranks`. Returns false if the two cuts that were kept differ after all.
-  bool Lengthen(const Workload& whole, const std::vector<int>& ranks, Timeline* timeline) const;
+  // `ranks`: those of the repetition, and `others` that the programs lacked from the beginning.
+  // Returns false if the two cuts that were kept differ after all.
+  bool Lengthen(const Workload& whole, int64_t others, const std::vector<int>& ranks,
+                Timeline* timeline) const;
 
  private:
   struct Cut {
@@ -101,8 +105,10 @@ class SteadyState final : public InstantObserver {
   Cut Take(Time now);
   std::optional<Repetition> Leave() const;
   bool GoesOn();
-  // `whole`: the number of ops of the rank's whole program; `number`: of the rank in Cut::heads.
-  bool LengthenRank(size_t whole, size_t number, int rank, RankTimeline* times) const;
+  // `whole`: the number of ops of the rank's whole program; `count`: of periods; `number`: of the
+  // rank in Cut::heads.
+  bool LengthenRank(size_t whole, int64_t count, size_t number, int rank,
+                    RankTimeline* times) const;
   const ProgramPeriods& PeriodsOf(int rank) const;
 
   const ReplayIndex& index_;
@@ -116,6 +122,7 @@ class SteadyState final : public InstantObserver {
   uint32_t next_op_;  // of the first rank that is replayed: its end is the next cut
   int cuts_ = 0;
   bool done_ = false;  // no more cuts are needed
+  bool only_searches_ = false;
   Cut before_, last_;
   std::optional<Repetition> found_, kept_;
 };
