@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "core/containers/hash.h"
 #include "core/schema/artefacts/protocol.h"
@@ -48,9 +49,21 @@ bool ShareTimes(const RankTimeline& a, const RankTimeline& b) {
   return a.start.SharesWith(b.start) && a.ready.SharesWith(b.ready) && a.end.SharesWith(b.end);
 }
 
+// About the size of the ranks in the file, so that the text need not be copied while it grows.
+size_t SizeOfRanks(const std::vector<RankTimeline>& ranks) {
+  constexpr size_t kOfOp = 12;  // three numbers of 3 to 5 bytes
+  std::unordered_set<const std::vector<Time>*> seen;
+  size_t ops = 0;
+  for (const RankTimeline& rank : ranks) {
+    if (seen.insert(&rank.start.get()).second) ops += rank.start.size();
+  }
+  return std::min<size_t>(ops * kOfOp, INT32_MAX);
+}
+
 // Appends the ranks to a serialized timeline, one by one: the messages of all ranks together would
 // need as much memory as the timeline. Writes ranks with equal times, such as replicas, once.
 void AppendRanks(const std::vector<RankTimeline>& ranks, std::string* to) {
+  to->reserve(to->size() + SizeOfRanks(ranks));
   std::vector<int32_t> same_as;  // by rank
   proto::Timeline part;          // with one rank
   const auto append = [&](const proto::Timeline::Rank& rank) {
