@@ -1,6 +1,6 @@
 // A network that, while no message is in flight, behaves as if none had ever been. The replay may
 // then leave out messages whose effect it knows, and send them after all if something else turns
-// out to meet them (exec-engine/replay/spanning_calls.h).
+// out to meet them (exec-engine/index/spanning_calls.h).
 #ifndef DRYDOCK_CORE_NETWORK_FORGETFUL_NETWORK_H_
 #define DRYDOCK_CORE_NETWORK_FORGETFUL_NETWORK_H_
 

@@ -24,7 +24,7 @@
 #include "core/containers/index_table.h"
 #include "exec-engine/replay/host_planner.h"
 #include "exec-engine/replay/lone_calls.h"
-#include "exec-engine/replay/spanning_calls.h"
+#include "exec-engine/index/spanning_calls.h"
 #include "exec-engine/transfer/transfer_engine.h"
 
 namespace drydock {

@@ -1,4 +1,4 @@
-#include "exec-engine/replay/spanning_calls.h"
+#include "exec-engine/index/spanning_calls.h"
 
 #include <algorithm>
 #include <utility>

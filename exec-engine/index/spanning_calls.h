@@ -13,8 +13,8 @@
 // the timeline nor a counter changes.
 //
 // Not thread-safe: for networks that run on one thread.
-#ifndef DRYDOCK_EXEC_ENGINE_REPLAY_SPANNING_CALLS_H_
-#define DRYDOCK_EXEC_ENGINE_REPLAY_SPANNING_CALLS_H_
+#ifndef DRYDOCK_EXEC_ENGINE_INDEX_SPANNING_CALLS_H_
+#define DRYDOCK_EXEC_ENGINE_INDEX_SPANNING_CALLS_H_
 
 #include <cstdint>
 #include <optional>
@@ -112,4 +112,4 @@ class SpanningCalls {
 
 }  // namespace drydock
 
-#endif  // DRYDOCK_EXEC_ENGINE_REPLAY_SPANNING_CALLS_H_
+#endif  // DRYDOCK_EXEC_ENGINE_INDEX_SPANNING_CALLS_H_
