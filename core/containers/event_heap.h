@@ -29,6 +29,17 @@ class EventHeap {
     Rise(events_.size() - 1, event);
   }
 
+  // Removes the events for which `is_one` holds. O(n log n).
+  template <typename Predicate>
+  void Erase(const Predicate& is_one) {
+    std::vector<Event> rest;
+    for (const Event& event : events_) {
+      if (!is_one(event)) rest.push_back(event);
+    }
+    events_.clear();
+    for (const Event& event : rest) Push(event);
+  }
+
   Event Pop() {
     const Event result = events_.front();
     const Event last = events_.back();

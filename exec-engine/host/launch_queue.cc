@@ -64,6 +64,15 @@ void LaunchQueue::OnEnded(uint32_t op) {
   --streams_[what.stream].ops;
 }
 
+void LaunchQueue::GoOnWith(const Program& program) {
+  program_ = &program;
+  if (table_->modeled()) {
+    has_ended_.resize(program.ops.size());
+  } else {
+    next_ = static_cast<uint32_t>(program.ops.size());
+  }
+}
+
 // The ops that have ended follow from the heads of the streams (HostReplay::AppendState).
 void LaunchQueue::AppendState(int rank, RelativeState* out) const {
   if (!modeled()) return;

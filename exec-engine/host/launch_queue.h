@@ -36,6 +36,8 @@ class LaunchQueue {
   Time EarliestEnd(uint32_t op) const;
 
   void OnEnded(uint32_t op);
+  // Goes on with a program that has the same ops up to the first one that is not issued.
+  void GoOnWith(const Program& program);
 
   bool modeled() const { return table_->modeled(); }
   void AppendState(int rank, RelativeState* out) const;

@@ -99,6 +99,12 @@ ReplayIndex::ReplayIndex(const Workload& workload, const FlowPlan& plan)
 
 Result<ReplayIndex> ReplayIndex::Create(const Workload& workload, const FlowPlan& plan,
                                         const KernelTimes& times) {
+  return CreateShorter(workload, plan, times, SortedNames(workload));
+}
+
+Result<ReplayIndex> ReplayIndex::CreateShorter(const Workload& workload, const FlowPlan& plan,
+                                               const KernelTimes& times,
+                                               const std::vector<MessageName>& names) {
   ReplayIndex index(workload, plan);
   CHECK(index.placement_.slots.size() >= workload.class_of_rank.size());
   for (const Program& program : workload.programs) {
@@ -112,7 +118,7 @@ Result<ReplayIndex> ReplayIndex::Create(const Workload& workload, const FlowPlan
   index.ShareEqualPlans();
   RETURN_IF_ERROR(index.CheckPlans());
   RETURN_IF_ERROR(index.FillBlockTimes(times));
-  RETURN_IF_ERROR(index.NumberCalls());
+  RETURN_IF_ERROR(index.NumberCalls(names));
   RETURN_IF_ERROR(index.FindReductions());
   return index;
 }
@@ -177,8 +183,11 @@ Status ReplayIndex::FillBlockTimes(const KernelTimes& times) {
   return OkStatus();
 }
 
-Status ReplayIndex::NumberCalls() {
-  const std::vector<MessageName> names = SortedNames(*workload_);
+Status ReplayIndex::NumberCalls(const std::vector<MessageName>& names) {
+  const std::vector<MessageName> own = SortedNames(*workload_);
+  if (!std::includes(names.begin(), names.end(), own.begin(), own.end())) {
+    return Error("the workload has messages without a number");
+  }
   std::vector<int> representative(classes_.size(), -1);
   for (int rank = workload_->rank_count() - 1; rank >= 0; --rank) {
     representative[static_cast<size_t>(workload_->class_of_rank[static_cast<size_t>(rank)])] = rank;

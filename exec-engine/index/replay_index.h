@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/model/calls/call_numbers.h"
 #include "core/model/flow_plan.h"
 #include "core/model/kernel_times.h"
 #include "core/model/workload.h"
@@ -48,6 +49,11 @@ class ReplayIndex {
   // groups, calls or connections than a message can name.
   static Result<ReplayIndex> Create(const Workload& workload, const FlowPlan& plan,
                                     const KernelTimes& times);
+  // The same for a workload without some periods of another one, by whose messages calls are
+  // numbered (SortedNames). Returns an error also if it has other messages.
+  static Result<ReplayIndex> CreateShorter(const Workload& workload, const FlowPlan& plan,
+                                           const KernelTimes& times,
+                                           const std::vector<MessageName>& names);
 
   const Workload& workload() const { return *workload_; }
   const ClassIndex& class_of(int rank) const {
@@ -77,7 +83,7 @@ class ReplayIndex {
   void ShareEqualPlans();
   Status CheckPlans() const;
   Status FillBlockTimes(const KernelTimes& times);
-  Status NumberCalls();
+  Status NumberCalls(const std::vector<MessageName>& names);
   Status FindReductions();
 
   const Workload* workload_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -49,7 +50,9 @@ class TimeByPair {
   std::vector<Time> times_;
 };
 
-class AnalyticalNetwork final : public SerialNetwork, public ObservableNetwork {
+class AnalyticalNetwork final : public SerialNetwork,
+                                public ObservableNetwork,
+                                public ForgetfulNetwork {
  public:
   AnalyticalNetwork(const Topology& topology, const ConnectionShape& shape,
                     const ReplicaMap* replicas)
@@ -71,6 +74,11 @@ class AnalyticalNetwork final : public SerialNetwork, public ObservableNetwork {
     head_of_flow_.AppendState(out);
     if (queues_) queues_->AppendState(out);
   }
+
+  bool Forgets() const override { return !queues_ || !queues_->TakesTurns(); }
+  void Count(const Traffic& traffic) override { CountTraffic(traffic); }
+  Traffic traffic() const override { return {messages(), message_bytes()}; }
+  void CatchUp(Time from, const std::function<void()>& begin) override { RunAgain(from, begin); }
 
   std::vector<std::pair<std::string, int64_t>> Counters() const override {
     return {{"messages", messages()}, {"message bytes", message_bytes()}};

@@ -32,6 +32,8 @@ class FabricQueues {
 
   // Returns false if packets spread over equal paths, which fills no cable before others.
   static bool Applies(const Topology& topology);
+  // Messages of a connection go over several queue pairs in turn.
+  bool TakesTurns() const { return shape_.queue_pairs > 1; }
 
   // Returns when the last byte of the message has passed all cables, if its first packet arrives
   // now. `connection` numbers the pairs of NICs and flows from 0, in any order; all messages of a

@@ -74,14 +74,15 @@ void SerialNetwork::FindNextTimer(HostId host) {
   if (next != next_timers_.time_of(slot)) next_timers_.Set(slot, next);
 }
 
-void SerialNetwork::RunTimer(std::span<HostActor* const> actors) {
+void SerialNetwork::RunTimer() {
   const auto host = static_cast<HostId>(next_timers_.slot());
   std::vector<Timer>& pending = timers_[static_cast<size_t>(host)];
   now_ = pending.front().when;
+  present_ = OrderOf(host, Kind::kTimer, host);
   const TimerId id = pending.front().id;
   pending.front() = pending.back();
   pending.pop_back();
-  actors[static_cast<size_t>(host)]->OnTimer(id);
+  actors_[static_cast<size_t>(host)]->OnTimer(id);
   FindNextTimer(host);  // after the callback, because most callbacks set a timer again
 }
 
@@ -141,10 +142,10 @@ void SerialNetwork::Deliver(HostActor* actor, Slot slot) {
   actor->OnDelivered(replicas_->AtReceiver(TakeFlight(slot), folded_connection));
 }
 
-void SerialNetwork::Dispatch(const Event& event, std::span<HostActor* const> actors) {
+void SerialNetwork::Dispatch(const Event& event) {
   if ((event.order & kOfHost) == 0) return OnEvent(event.order, event.slot);
   const auto host = static_cast<HostId>((event.order & ~kOfHost) >> kHostShift);
-  HostActor* actor = actors[static_cast<size_t>(host)];
+  HostActor* actor = actors_[static_cast<size_t>(host)];
   switch (static_cast<Kind>(event.order >> kSourceBits & 3)) {
     case Kind::kDelivered:
       return Deliver(actor, event.slot);
@@ -164,6 +165,7 @@ void SerialNetwork::FetchAhead(const Event& event) const {
 
 Status SerialNetwork::Run(std::span<HostActor* const> actors) {
   CHECK(actors.size() == ports_.size());
+  actors_ = actors;
   OnStart();
   for (HostActor* actor : actors) {
     if (actor != nullptr) actor->Start();
@@ -172,17 +174,43 @@ Status SerialNetwork::Run(std::span<HostActor* const> actors) {
     if (next_time() > now_) OnEndOfInstant();
     if (stopped_) return OkStatus();
     if (next_time() == Time::Max()) break;
-    if (TimerIsNext()) {
-      RunTimer(actors);
-      continue;
-    }
-    const Event event = events_.Pop();
-    if (!events_.empty()) FetchAhead(events_.top());
-    now_ = event.time;
-    Dispatch(event, actors);
+    RunNext();
   }
   if (!failure_.empty()) return Error(failure_);
   return OnEnd();
+}
+
+void SerialNetwork::RunNext() {
+  if (TimerIsNext()) return RunTimer();
+  const Event event = events_.Pop();
+  if (!events_.empty()) FetchAhead(events_.top());
+  now_ = event.time;
+  present_ = event.order;
+  Dispatch(event);
+}
+
+// Returns whether the next timer or event comes before this one.
+bool SerialNetwork::ComesBefore(Time time, uint64_t order) const {
+  const Time next = next_time();
+  if (next != time) return next < time;
+  if (next == Time::Max()) return false;
+  const auto host = static_cast<HostId>(next_timers_.slot());
+  return (TimerIsNext() ? OrderOf(host, Kind::kTimer, host) : events_.top().order) < order;
+}
+
+// The wheel of events cannot go back, so another one takes its place meanwhile.
+void SerialNetwork::RunAgain(Time from, const std::function<void()>& begin) {
+  const Time now = now_;
+  const uint64_t present = present_;
+  EventWheel<Event> later;
+  std::swap(events_, later);
+  now_ = from;
+  begin();
+  while (ComesBefore(now, present)) RunNext();
+  std::swap(events_, later);
+  while (!later.empty()) events_.Push(later.Pop());
+  now_ = now;
+  present_ = present;
 }
 
 void SerialNetwork::AppendEvents(RelativeState* out) const {

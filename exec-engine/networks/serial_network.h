@@ -5,12 +5,14 @@
 #define DRYDOCK_EXEC_ENGINE_NETWORKS_SERIAL_NETWORK_H_
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "core/containers/earliest_slot.h"
 #include "core/containers/event_wheel.h"
+#include "core/network/forgetful_network.h"
 #include "core/network/relative_state.h"
 #include "exec-engine/folding/folded_network.h"
 #include "exec-engine/folding/replica_map.h"
@@ -62,6 +64,12 @@ class SerialNetwork : public FoldedNetwork {
   void Complete(Slot slot, Time delivered, Time acknowledged);
   // Appends timers, events and messages in flight.
   void AppendEvents(RelativeState* out) const;
+  // ForgetfulNetwork::CatchUp and Count, for networks that are forgetful.
+  void RunAgain(Time from, const std::function<void()>& begin);
+  void CountTraffic(const ForgetfulNetwork::Traffic& traffic) {
+    messages_ += traffic.messages;
+    bytes_ += traffic.bytes;
+  }
   // Ends the run before its end, without an error.
   void Stop() { stopped_ = true; }
   // Ends the run with an error. The first call counts.
@@ -121,9 +129,11 @@ class SerialNetwork : public FoldedNetwork {
   void FindNextTimer(HostId host);
   void Send(HostId host, const Message& message, uint32_t folded_connection);
   bool TimerIsNext() const;
+  void RunNext();
+  bool ComesBefore(Time time, uint64_t order) const;
   Time next_time() const;  // Time::Max(): nothing is scheduled
-  void RunTimer(std::span<HostActor* const> actors);
-  void Dispatch(const Event& event, std::span<HostActor* const> actors);
+  void RunTimer();
+  void Dispatch(const Event& event);
   void Deliver(HostActor* actor, Slot slot);
   // Returns the message, and frees its slot after the last callback.
   Message TakeFlight(Slot slot);
@@ -137,7 +147,9 @@ class SerialNetwork : public FoldedNetwork {
   std::vector<Flight> flights_;
   std::vector<Slot> free_flights_;
   EventWheel<Event> events_;
+  std::span<HostActor* const> actors_;  // of the run
   Time now_;
+  uint64_t present_ = 0;  // Event::order of the event that is handled
   int64_t messages_ = 0, bytes_ = 0;
   uint32_t last_route_ = 0;
   bool stopped_ = false;

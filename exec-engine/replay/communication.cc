@@ -9,9 +9,11 @@
 namespace drydock {
 Communication::Communication(HostId host, const ReplayIndex& index, const PortMap& ports,
                              const SharingCosts& sharing, Owner* owner, bool shortcut,
-                             ReplicaFolding* folding)
-    : index_(index),
+                             ReplicaFolding* folding, SpanningCalls* spanning)
+    : index_(&index),
       owner_(owner),
+      spanning_(spanning),
+      host_(host),
       first_rank_(index.first_rank(host)),
       planner_(host, index, ports, sharing, shortcut, folding),
       engine_(host, ports, this),
@@ -35,13 +37,13 @@ Communication::Communication(HostId host, const ReplayIndex& index, const PortMa
 }
 
 const Op& Communication::OpOf(int gpu, uint32_t op) const {
-  return index_.class_of(first_rank_ + gpu).program->ops[op];
+  return index_->class_of(first_rank_ + gpu).program->ops[op];
 }
 
 CallKey Communication::KeyOf(int gpu, uint32_t op) const {
   const int rank = first_rank_ + gpu;
-  return MakeCallKey(static_cast<uint32_t>(index_.group_of(rank, OpOf(gpu, op).role)),
-                     index_.class_of(rank).sequence[op]);
+  return MakeCallKey(static_cast<uint32_t>(index_->group_of(rank, OpOf(gpu, op).role)),
+                     index_->class_of(rank).sequence[op]);
 }
 
 Communication::GroupState* Communication::FindGroup(uint32_t group) {
@@ -96,6 +98,7 @@ const KernelLoad& Communication::Start(int gpu, uint32_t op, Time now) {
   ++call->arrived;
   if (call->transfer != nullptr) {
     engine_.Start(call->transfer, member, now);
+    if (call->spans) spanning_->Arrive(key, call->plan->members[member].member, now);
   } else if (call->arrived == call->plan->members.size()) {
     PlayAlone(call, plan);
   }
@@ -105,6 +108,13 @@ const KernelLoad& Communication::Start(int gpu, uint32_t op, Time now) {
 // The call's first member on this host arrives.
 Communication::Call* Communication::BeginCall(GroupState* group, HostPlan* plan, CallKey key,
                                               Time now) {
+  FinishLeftOut(now);
+  const bool spans = spanning_ != nullptr && plan->spans;
+  if (spanning_ != nullptr) {
+    const size_t members = spans ? index_->workload().groups[group->group].ranks.size() : 0;
+    spanning_->Begin(this, {plan->call, group->group}, key, members, now,
+                     FirstUse(plan->plan, now));
+  }
   if (free_calls_.empty()) {
     pool_.push_back(std::make_unique<Call>());
     free_calls_.push_back(pool_.back().get());
@@ -119,6 +129,9 @@ Communication::Call* Communication::BeginCall(GroupState* group, HostPlan* plan,
   call->arrived = call->ended = 0;
   call->last_end = Time::Max();
   call->drained = false;
+  call->spans = spans;
+  call->left_out = false;
+  call->holds_ports = true;
   group->active.emplace_back(key, call);
   const bool clear = ClearPortsFor(plan->plan, now);
   if (clear && plan->plays_alone) {
@@ -152,11 +165,14 @@ bool Communication::ClearPorts(std::span<const uint16_t> classes, Time first_use
 }
 
 void Communication::TakePorts(std::span<const uint16_t> classes, Time now) {
+  FinishLeftOut(now);
+  if (spanning_ != nullptr) spanning_->TakePorts(now);
   ClearPorts(classes, now, now);
   for (const uint16_t port : classes) ++port_states_[port].in_engine;
 }
 
 void Communication::GivePortsBack(std::span<const uint16_t> classes) {
+  if (spanning_ != nullptr) spanning_->GivePortsBack();
   for (const uint16_t port : classes) --port_states_[port].in_engine;
 }
 
@@ -169,14 +185,7 @@ void Communication::RunInEngine(Call* call, Time now) {
     std::erase(port_states_[port].alone, call);
     ++port_states_[port].in_engine;
   }
-  call->transfer = engine_.Begin(call->plan, call->key);
-  call->transfer->owner = reinterpret_cast<uintptr_t>(call);
-  for (uint32_t m = 0; m < call->arrivals.size(); ++m) {
-    const Arrival& arrival = call->arrivals[m];
-    if (arrival.op == kNoOp) continue;
-    if (!arrival.ended) owner_->OnEndUnknown(call->plan->members[m].gpu, arrival.op);
-    engine_.Start(call->transfer, m, arrival.time);
-  }
+  EnterEngine(call);
   while (!engine_.idle() && engine_.next_time() < now) engine_.RunNext();
   const auto mine = [call](const Message& message) {
     return MessageTag::Of(message).call == call->key;
@@ -188,6 +197,75 @@ void Communication::RunInEngine(Call* call, Time now) {
     engine_.OnDelivered(call->transfer, connection, message, now);
   }
   std::erase_if(early_, mine);
+}
+
+void Communication::EnterEngine(Call* call) {
+  call->transfer = engine_.Begin(call->plan, call->key);
+  call->transfer->owner = reinterpret_cast<uintptr_t>(call);
+  for (uint32_t m = 0; m < call->arrivals.size(); ++m) {
+    const Arrival& arrival = call->arrivals[m];
+    if (arrival.op == kNoOp) continue;
+    if (!arrival.ended) owner_->OnEndUnknown(call->plan->members[m].gpu, arrival.op);
+    engine_.Start(call->transfer, m, arrival.time);
+  }
+}
+
+// Returns when a member that starts now first takes ports.
+Time Communication::FirstUse(const LocalPlan& plan, Time now) {
+  return now + *std::min_element(plan.base_of_launch.begin(), plan.base_of_launch.end());
+}
+
+// Its ports stay taken as long as the engine would hold them.
+void Communication::LeaveOut(CallKey key, Time first, const SpanningCalls::Known& known,
+                             const SpanningCalls::Part& part) {
+  Call* call = FindCall(key);
+  CHECK(call != nullptr && call->transfer != nullptr);
+  engine_.Forget(call->transfer);
+  call->transfer = nullptr;
+  call->left_out = true;
+  call->gone = first + known.last_end;
+  call->drained_at = first + part.drained;
+  counters_.slices += part.slices;
+  counters_.merged += part.merged;
+  left_out_.push_back(call);
+  for (uint32_t m = 0; m < call->arrivals.size(); ++m) {
+    const LocalMember& member = call->plan->members[m];
+    const auto at = static_cast<size_t>(member.member);
+    owner_->OnOpWillEnd(member.gpu, call->arrivals[m].op, first + known.end[at],
+                        first + known.ready[at]);
+  }
+  owner_->OnChange();
+}
+
+void Communication::PlayAfterAll(CallKey key, const SpanningCalls::Part& part) {
+  Call* call = FindCall(key);
+  CHECK(call != nullptr && call->left_out);
+  std::erase(left_out_, call);
+  call->left_out = false;
+  counters_.slices -= part.slices;
+  counters_.merged -= part.merged;
+  if (!call->holds_ports) {
+    for (const uint16_t port : call->plan->port_classes) ++port_states_[port].in_engine;
+    call->holds_ports = true;
+  }
+  EnterEngine(call);
+  owner_->OnChange();
+}
+
+// Lets go of calls that were left out: of their ports when nothing of them is left on this host, of
+// the call itself when it cannot be played after all.
+void Communication::FinishLeftOut(Time now) {
+  for (size_t i = 0; i < left_out_.size();) {
+    Call* call = left_out_[i];
+    const bool over = call->ended == call->arrivals.size() && call->drained_at < now;
+    if (over && call->gone < now) {
+      left_out_.erase(left_out_.begin() + static_cast<std::ptrdiff_t>(i));
+      FinishCall(call);
+      continue;
+    }
+    if (over && call->holds_ports) ReleasePorts(call);
+    ++i;
+  }
 }
 
 void Communication::PlayAlone(Call* call, HostPlan* plan) {
@@ -218,15 +296,18 @@ const KernelLoad& Communication::Ended(int gpu, uint32_t op) {
     ++call->ended;
   }
   const bool all = call->ended == call->arrivals.size();
-  if (all && (call->transfer == nullptr || call->drained)) FinishCall(call);
+  if (all && spanning_ != nullptr) spanning_->Ended(call->key);
+  const bool over = call->transfer == nullptr ? !call->left_out : call->drained;
+  if (all && over) FinishCall(call);
   return load;
 }
 
 // REQUIRES: the call is drained. Until then, NICs read data that the kernels of senders have
 // stored.
 void Communication::ReleasePorts(Call* call) {
+  call->holds_ports = false;
   for (const uint16_t port : call->plan->port_classes) {
-    if (call->transfer != nullptr) {
+    if (call->transfer != nullptr || call->left_out) {
       --port_states_[port].in_engine;
     } else {
       std::erase(port_states_[port].alone, call);
@@ -235,7 +316,7 @@ void Communication::ReleasePorts(Call* call) {
 }
 
 void Communication::FinishCall(Call* call) {
-  ReleasePorts(call);
+  if (call->holds_ports) ReleasePorts(call);
   if (call->transfer != nullptr) engine_.GiveBack(call->transfer);
   auto& active = FindGroup(static_cast<uint32_t>(call->key >> 32))->active;
   std::erase_if(active, [call](const auto& each) { return each.second == call; });
@@ -271,6 +352,9 @@ void Communication::OnSent(const Message& message, Time now) {
 void Communication::OnMemberEnd(Transfer* transfer, uint32_t member, Time end, Time ready) {
   Call* call = reinterpret_cast<Call*>(transfer->owner);
   if (call->serves_every_member) return PartWillEnd(call, member, end, ready);
+  if (call->spans) {
+    spanning_->WillEnd(call->key, call->plan->members[member].member, end, ready);
+  }
   const Arrival& arrival = call->arrivals[member];
   if (arrival.ended) return;  // before the call moved into the engine
   owner_->OnOpWillEnd(call->plan->members[member].gpu, arrival.op, end, ready);
@@ -279,6 +363,7 @@ void Communication::OnMemberEnd(Transfer* transfer, uint32_t member, Time end, T
 void Communication::OnDrained(Transfer* transfer) {
   Call* call = reinterpret_cast<Call*>(transfer->owner);
   call->drained = true;
+  if (call->spans) spanning_->Drained(this, call->key, owner_->Now());
   if (call->ended == call->arrivals.size()) FinishCall(call);
 }
 
@@ -319,8 +404,8 @@ CommunicationCounters Communication::counters() const {
   CommunicationCounters out = counters_;
   out.looked_up = lone_calls_.looked_up();
   out.played = lone_calls_.played();
-  out.slices = lone_calls_.slices() + engine_.slices();
-  out.merged = engine_.merged();
+  out.slices += lone_calls_.slices() + engine_.slices();
+  out.merged += engine_.merged();
   return out;
 }
 
@@ -367,6 +452,12 @@ void Communication::AppendCall(const Call& call, RelativeState* out) const {
   }
   out->AddTime(call.last_end);
   out->Add(call.drained);
+  out->Add(call.left_out);
+  if (call.left_out) {
+    out->Add(call.holds_ports);
+    out->AddTime(call.gone);
+    out->AddTime(call.drained_at);
+  }
   out->Add(call.transfer != nullptr);
   if (call.transfer != nullptr) call.transfer->AppendState(out);
 }
@@ -383,7 +474,7 @@ Communication::Waiting Communication::DescribeWait(int gpu, uint32_t op) const {
 // The ranks of this host that have not started the call.
 Communication::Waiting Communication::MissingMembers(const Call& call) const {
   const std::vector<int>& ranks =
-      index_.workload().groups[static_cast<uint32_t>(call.key >> 32)].ranks;
+      index_->workload().groups[static_cast<uint32_t>(call.key >> 32)].ranks;
   Waiting out;
   for (uint32_t m = 0; m < call.arrivals.size(); ++m) {
     if (call.arrivals[m].op != kNoOp) continue;
@@ -398,7 +489,7 @@ Communication::Waiting Communication::MissingMembers(const Call& call) const {
 // The peers for whose data or slots `member` waits in the engine.
 Communication::Waiting Communication::MissingData(const Call& call, int member) const {
   const std::vector<int>& ranks =
-      index_.workload().groups[static_cast<uint32_t>(call.key >> 32)].ranks;
+      index_->workload().groups[static_cast<uint32_t>(call.key >> 32)].ranks;
   Waiting out;
   for (const Transfer::Waiting& waiting : call.transfer->WaitingOn()) {
     if (waiting.member != member) continue;

@@ -8,6 +8,8 @@
 // there, the engine catches up to the present, and the call continues. The timeline is the same to
 // the picosecond as with ReplayOptions::shortcut off.
 //
+// A call that spans hosts enters the engine, which may leave it out again (spanning_calls.h).
+//
 // Not thread-safe; one per host.
 #ifndef DRYDOCK_EXEC_ENGINE_REPLAY_COMMUNICATION_H_
 #define DRYDOCK_EXEC_ENGINE_REPLAY_COMMUNICATION_H_
@@ -22,6 +24,7 @@
 #include "core/containers/index_table.h"
 #include "exec-engine/replay/host_planner.h"
 #include "exec-engine/replay/lone_calls.h"
+#include "exec-engine/index/spanning_calls.h"
 #include "exec-engine/transfer/transfer_engine.h"
 
 namespace drydock {
@@ -50,7 +53,7 @@ struct CommunicationCounters {
   }
 };
 
-class Communication final : private TransferListener {
+class Communication final : private TransferListener, private SpanningCalls::Host {
  public:
   // The replay that owns this object. It is told in advance when ops end.
   class Owner {
@@ -61,14 +64,21 @@ class Communication final : private TransferListener {
     virtual void OnEndUnknown(int gpu, uint32_t op) = 0;
     // Sends the message as TransferListener::OnMessage does. Returns its route.
     virtual uint32_t OnMessage(const Message& message, uint32_t folded_connection) = 0;
+    virtual Time Now() const = 0;
+    // Ends were reported, or the engine has other events, because of what happened elsewhere.
+    virtual void OnChange() = 0;
   };
 
   // All arguments outlive this. `sharing` belongs to the host's GPUs. `shortcut`: calls inside the
   // host may be played alone. `folding` is null if the host represents itself only.
+  // `spanning`: of all hosts; null if calls that span hosts are never left out.
   Communication(HostId host, const ReplayIndex& index, const PortMap& ports,
-                const SharingCosts& sharing, Owner* owner, bool shortcut, ReplicaFolding* folding);
+                const SharingCosts& sharing, Owner* owner, bool shortcut, ReplicaFolding* folding,
+                SpanningCalls* spanning);
   ~Communication() override = default;
 
+  // The programs of all ranks lack periods from now on (HostReplay::GoOnWith).
+  void GoOnWith(const ReplayIndex& index) { index_ = &index; }
   // The op of the rank on `gpu` starts, and later has ended. Both return the load of its kernel on
   // the GPU.
   const KernelLoad& Start(int gpu, uint32_t op, Time now);
@@ -113,11 +123,17 @@ class Communication final : private TransferListener {
     CallKey key = 0;
     const LocalPlan* plan = nullptr;
     bool serves_every_member = false;
-    Transfer* transfer = nullptr;   // null while played alone
+    Transfer* transfer = nullptr;   // null while played alone, or left out
     std::vector<Arrival> arrivals;  // by local member
     uint32_t arrived = 0, ended = 0;
     Time last_end = Time::Max();  // of a call played alone, once its last member has arrived
     bool drained = false;
+    bool spans = false;     // HostPlan::spans
+    bool left_out = false;  // as if it were in the engine
+    bool holds_ports = true;
+    // Of a call that was left out: when its last member on any host ends, and when this host's
+    // ports are free.
+    Time gone, drained_at;
   };
   // A group with members on this host.
   struct GroupState {
@@ -141,6 +157,9 @@ class Communication final : private TransferListener {
   Call* FindCall(GroupState* group, CallKey key) const;
   Call* FindCall(CallKey key) const;
   Call* BeginCall(GroupState* group, HostPlan* plan, CallKey key, Time now);
+  static Time FirstUse(const LocalPlan& plan, Time now);
+  void EnterEngine(Call* call);
+  void FinishLeftOut(Time now);
   bool ClearPortsFor(const LocalPlan& plan, Time now);
   bool ClearPorts(std::span<const uint16_t> classes, Time first_use, Time now);
   void RunInEngine(Call* call, Time now);
@@ -164,8 +183,18 @@ class Communication final : private TransferListener {
   }
   void OnDrained(Transfer* transfer) override;
 
-  const ReplayIndex& index_;
+  int number() const override { return host_; }
+  SpanningCalls::Part Moved() const override {
+    return {Time(), engine_.slices(), engine_.merged()};
+  }
+  void LeaveOut(CallKey key, Time first, const SpanningCalls::Known& known,
+                const SpanningCalls::Part& part) override;
+  void PlayAfterAll(CallKey key, const SpanningCalls::Part& part) override;
+
+  const ReplayIndex* index_;
   Owner* owner_;
+  SpanningCalls* const spanning_;
+  const HostId host_;
   const int first_rank_;  // of this host
   HostPlanner planner_;
   TransferEngine engine_;
@@ -175,6 +204,7 @@ class Communication final : private TransferListener {
   std::vector<PortState> port_states_;  // by port class (LocalPlan)
   std::vector<std::unique_ptr<Call>> pool_;
   std::vector<Call*> free_calls_;
+  std::vector<Call*> left_out_;
   std::vector<Message> early_;    // for calls that no member here has started yet
   std::vector<int64_t> offsets_;  // scratch
   std::vector<Call*> to_move_;    // scratch

@@ -24,6 +24,7 @@ struct HostPlan {
   uint32_t call = 0;
   LocalPlan plan;
   bool plays_alone = false;          // the call may be played alone (lone_calls.h)
+  bool spans = false;                // the call may be left out (spanning_calls.h)
   bool serves_every_member = false;  // ReplicaFolding::ServesEveryMember
   // Of calls that may be played alone: the times that all hosts know, and the times that this host
   // has looked up, by offsets of arrival.

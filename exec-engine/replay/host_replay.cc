@@ -16,7 +16,7 @@ constexpr TimerId kNextEvent = 0;
 HostReplay::HostReplay(HostId host, const ReplayIndex& index, const PortMap& ports, HostPort* port,
                        const Settings& settings, std::vector<RankTimeline>* timelines,
                        Progress::Host* progress)
-    : index_(index),
+    : index_(&index),
       port_(port),
       folded_port_(settings.folded_port),
       joint_calls_(settings.joint_calls),
@@ -26,7 +26,7 @@ HostReplay::HostReplay(HostId host, const ReplayIndex& index, const PortMap& por
       first_rank_(index.first_rank(host)),
       jitter_(settings.variation.jitter),
       communication_(host, index, ports, settings.sharing, this, settings.shortcut,
-                     settings.folding),
+                     settings.folding, settings.spanning_calls),
       memory_(host, index.workload(), ports, &communication_, this) {
   const int end = std::min(first_rank_ + ports.gpus(), index.workload().rank_count());
   for (int rank = first_rank_; rank < end; ++rank) {
@@ -107,7 +107,7 @@ void HostReplay::StartOp(int gpu, uint32_t op, Time now) {
   const Op& what = rank.index->program->ops[op];
   rank.state[op] = State::kRunning;
   if (what.kind == OpKind::kCompute) {
-    const BlockTime& block = index_.block_time(gpu_type_, what.work);
+    const BlockTime& block = index_->block_time(gpu_type_, what.work);
     const GpuSharing::Work work{op, jitter_.ComputeTime(block.total, first_rank_ + gpu, op),
                                 block.tensor_share, block.memory_share,
                                 rank.launches.EarliestEnd(op)};
@@ -132,7 +132,7 @@ void HostReplay::OnOpWillEnd(int gpu, uint32_t op, Time end, Time ready) {
 bool HostReplay::IsJoint(int gpu, uint32_t op) const {
   if (joint_calls_ == nullptr) return false;
   const Op& what = ranks_[static_cast<size_t>(gpu)].index->program->ops[op];
-  return joint_calls_->IsJoint(index_.group_of(first_rank_ + gpu, what.role));
+  return joint_calls_->IsJoint(index_->group_of(first_rank_ + gpu, what.role));
 }
 
 // Starts a call. Returns the load of its kernel.
@@ -141,7 +141,7 @@ const KernelLoad& HostReplay::StartCall(int gpu, uint32_t op, Time now) {
   const ClassIndex& index = *ranks_[static_cast<size_t>(gpu)].index;
   const Op& what = index.program->ops[op];
   const int rank = first_rank_ + gpu;
-  const auto group = static_cast<uint32_t>(index_.group_of(rank, what.role));
+  const auto group = static_cast<uint32_t>(index_->group_of(rank, what.role));
   const CallKey key = MakeCallKey(group, index.sequence[op]);
   return joint_calls_->Arrive(this, rank, op, what.work, key, now);
 }
@@ -150,7 +150,7 @@ const KernelLoad& HostReplay::CallEnded(int gpu, uint32_t op) {
   if (!IsJoint(gpu, op)) return communication_.Ended(gpu, op);
   const Op& what = ranks_[static_cast<size_t>(gpu)].index->program->ops[op];
   const int rank = first_rank_ + gpu;
-  const auto group = static_cast<uint32_t>(index_.group_of(rank, what.role));
+  const auto group = static_cast<uint32_t>(index_->group_of(rank, what.role));
   return joint_calls_->LoadOf(what.work, group, rank);
 }
 
@@ -299,6 +299,54 @@ void HostReplay::AppendRank(int gpu, RelativeState* out) const {
   }
   rank.launches.AppendState(number, out);
   rank.sharing.AppendState(number, out);
+}
+
+bool HostReplay::MayGoOnWith(const ReplayIndex& index, const LeftOut& left_out) const {
+  for (size_t gpu = 0; gpu < ranks_.size(); ++gpu) {
+    const RankState& rank = ranks_[gpu];
+    const int number = first_rank_ + static_cast<int>(gpu);
+    const auto of_rank = static_cast<size_t>(
+        index.workload().class_of_rank[static_cast<size_t>(number)]);
+    const auto end = static_cast<std::ptrdiff_t>(left_out.same[of_rank]);
+    const ClassIndex& other = index.class_of(number);
+    const auto waits = [](State state) { return state == State::kWaiting; };
+    if (!std::all_of(rank.state.begin() + end, rank.state.end(), waits) ||
+        !std::equal(rank.index->sequence.begin(), rank.index->sequence.begin() + end,
+                    other.sequence.begin())) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void HostReplay::GoOnWith(const ReplayIndex& index, const LeftOut& left_out) {
+  for (size_t gpu = 0; gpu < ranks_.size(); ++gpu) {
+    RankState& rank = ranks_[gpu];
+    const int number = first_rank_ + static_cast<int>(gpu);
+    const auto of_rank = static_cast<size_t>(
+        index.workload().class_of_rank[static_cast<size_t>(number)]);
+    rank.index = &index.class_of(number);
+    const Program& program = *rank.index->program;
+    const size_t ops = program.ops.size();
+    for (SharedTimes* times :
+         {&rank.timeline->start, &rank.timeline->ready, &rank.timeline->end}) {
+      times->resize(ops);
+    }
+    rank.state.resize(ops);
+    rank.open_dependencies.resize(ops);
+    for (uint32_t op = 0; op < ops; ++op) {
+      const auto before = program.dependencies(op);
+      rank.open_dependencies[op] = static_cast<uint32_t>(
+          std::count_if(before.begin(), before.end(),
+                        [&rank](uint32_t d) { return rank.state[d] != State::kEnded; }));
+    }
+    for (uint32_t& head : rank.stream_head) {
+      if (head != kNoOp && head >= left_out.same[of_rank]) head -= left_out.ops[of_rank];
+    }
+    rank.launches.GoOnWith(program);
+  }
+  index_ = &index;
+  communication_.GoOnWith(index);
 }
 
 void HostReplay::CutShort() {

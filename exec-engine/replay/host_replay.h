@@ -45,6 +45,7 @@ class HostReplay final : public HostActor,
     ReplicaFolding* folding = nullptr;
     FoldedPort* folded_port = nullptr;
     JointCalls* joint_calls = nullptr;  // of a replay of representative ranks; else null
+    SpanningCalls* spanning_calls = nullptr;  // null: no call that spans hosts is left out
   };
   // All arguments outlive this. Writes the timelines of the host's ranks, which are sized for
   // their ops.
@@ -62,6 +63,15 @@ class HostReplay final : public HostActor,
   bool stopped() const { return stopped_; }
   // Cuts the timelines of a stopped run: running ops end at the end of the run, and ops that have
   // not started start and end there.
+  // What a program lacks, by rank class: `ops` ops after the first `same` ones.
+  struct LeftOut {
+    std::vector<uint32_t> same, ops;
+  };
+  // The replay goes on with programs that have the same ops as far as this host has seen them.
+  // Returns whether it can.
+  bool MayGoOnWith(const ReplayIndex& index, const LeftOut& left_out) const;
+  // REQUIRES: MayGoOnWith; no callback of the host is running; the index outlives this.
+  void GoOnWith(const ReplayIndex& index, const LeftOut& left_out);
   void CutShort();
   std::vector<StuckOp> StuckOps() const;
   CommunicationCounters counters() const { return communication_.counters(); }
@@ -119,6 +129,8 @@ class HostReplay final : public HostActor,
 
   void OnOpWillEnd(int gpu, uint32_t op, Time end, Time ready) override;
   void OnEndUnknown(int gpu, uint32_t op) override;
+  Time Now() const override { return port_->Now(); }
+  void OnChange() override { SetTimer(); }
   void OnJointEnd(int rank, uint32_t op, Time end, Time ready) override;
   const KernelLoad& StartCall(int gpu, uint32_t op, Time now);
   const KernelLoad& CallEnded(int gpu, uint32_t op);
@@ -132,7 +144,7 @@ class HostReplay final : public HostActor,
     return port_->LastRoute();
   }
 
-  const ReplayIndex& index_;
+  const ReplayIndex* index_;
   HostPort* port_;
   FoldedPort* const folded_port_;
   JointCalls* const joint_calls_;

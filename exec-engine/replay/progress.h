@@ -35,9 +35,13 @@ class Progress {
 
   // Begins a replay, before its first host runs. `all_ops` is the number of ops of all `hosts`.
   void Begin(int hosts, int64_t all_ops, Time until) {
-    replays_.push_back(
-        {std::make_unique<Host[]>(static_cast<size_t>(hosts)), hosts, all_ops, until});
+    replays_.push_back({std::make_unique<Host[]>(static_cast<size_t>(hosts)), hosts,
+                        std::make_unique<std::atomic<int64_t>>(all_ops), until});
     now_.store(&replays_.back(), std::memory_order_release);
+  }
+  // The replay goes on with fewer ops.
+  void Shorten(int64_t all_ops) {
+    replays_.back().all_ops->store(all_ops, std::memory_order_relaxed);
   }
   Host* host(int index) { return &replays_.back().hosts[static_cast<size_t>(index)]; }
 
@@ -46,7 +50,7 @@ class Progress {
     Snapshot sum;
     const OfReplay* replay = now_.load(std::memory_order_acquire);
     if (replay == nullptr) return sum;
-    sum.all_ops = replay->all_ops;
+    sum.all_ops = replay->all_ops->load(std::memory_order_relaxed);
     sum.until = replay->until;
     for (int i = 0; i < replay->count; ++i) {
       const Host& host = replay->hosts[static_cast<size_t>(i)];
@@ -62,7 +66,7 @@ class Progress {
   struct OfReplay {
     std::unique_ptr<Host[]> hosts;
     int count = 0;
-    int64_t all_ops = 0;
+    std::unique_ptr<std::atomic<int64_t>> all_ops;
     Time until;
   };
 

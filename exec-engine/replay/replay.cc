@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -10,10 +11,12 @@
 #include <vector>
 
 #include "core/base/check.h"
+#include "core/model/calls/call_numbers.h"
 #include "exec-engine/folding/rank_replicas.h"
 #include "exec-engine/folding/replica_folding.h"
 #include "exec-engine/host/step_cost.h"
 #include "exec-engine/index/replay_index.h"
+#include "exec-engine/index/spanning_calls.h"
 #include "exec-engine/replay/accounting.h"
 #include "exec-engine/replay/gather.h"
 #include "exec-engine/replay/host_replay.h"
@@ -84,13 +87,28 @@ Result<Carrier> MakeCarrier(const NetworkModel& model, const Topology& topology,
   return Carrier{std::move(made), folded, folding};
 }
 
+// The programs with which a run goes on.
+struct ShorterRun {
+  std::unique_ptr<const Workload> workload;
+  std::unique_ptr<const ReplayIndex> index;
+};
+
+// What a run watches to find that its schedule repeats itself.
+struct Watched {
+  const WorkloadPeriods* periods = nullptr;  // null: nothing
+  const Repetition* kept = nullptr;          // of which the programs lack the periods; or null
+  int64_t left_out = 0;  // other periods that they lack: the run ends if it finds no repetition
+};
+
 class Run {
  public:
+  using Shorten = std::function<ShorterRun(const Repetition&)>;
+
   // The index, the folding and `joint` outlive the run. `joint` is null unless the programs of
   // replicas are empty.
   Run(const ReplayIndex& index, Carrier carrier, const ReplayOptions& options,
       const JointCallTimes* joint)
-      : index_(index),
+      : index_(&index),
         network_(std::move(carrier.network)),
         folded_network_(carrier.folded),
         folding_(carrier.folding),
@@ -104,6 +122,10 @@ class Run {
       port_maps_.push_back(
           std::make_unique<PortMap>(kind, Cluster().gpus[static_cast<size_t>(kind.gpu)]));
     }
+    if (MayLeaveOutCalls(options)) {
+      spanning_calls_ = std::make_unique<SpanningCalls>(
+          dynamic_cast<ForgetfulNetwork*>(network_.get()));
+    }
     const int64_t own_ops = SizeTimelines();
     progress_ = options.progress != nullptr ? options.progress : &unseen_progress_;
     progress_->Begin(OwnHosts(), own_ops, until_);
@@ -115,7 +137,7 @@ class Run {
             options.shortcut,  until_,
             sharing_[gpu],     options.variation,
             folding_,          folding_ == nullptr ? nullptr : folded_network_->port(host),
-            joint_calls_.get()};
+            joint_calls_.get(), spanning_calls_.get()};
         hosts_.push_back(std::make_unique<HostReplay>(host, index, PortsOf(host),
                                                       network_->port(host), settings,
                                                       &timeline_.ranks, progress));
@@ -135,17 +157,31 @@ class Run {
   }
 
   // Lets the run end if the schedule repeats itself, if the network can tell. Returns whether it
-  // can. `kept`: the programs lack the periods of this repetition.
-  bool WatchPeriods(const WorkloadPeriods& periods, const Repetition* kept) {
+  // can. The run goes on with programs that `shorten` makes, if it can.
+  bool WatchPeriods(const Watched& watched, Shorten shorten) {
+    const WorkloadPeriods& periods = *watched.periods;
     auto* network = dynamic_cast<ObservableNetwork*>(network_.get());
     if (network == nullptr || hosts_.empty()) return false;
     std::vector<const RepeatingHost*> hosts;
     for (const auto& host : hosts_) hosts.push_back(host.get());
-    steady_ = std::make_unique<SteadyState>(index_, periods, std::move(hosts), *network,
+    steady_ = std::make_unique<SteadyState>(*index_, periods, std::move(hosts), *network,
                                             [this] { return Counters(); });
-    if (kept != nullptr) steady_->Keep(*kept);
+    others_left_out_ = watched.left_out;
+    if (watched.left_out > 0) steady_->OnlySearch();
+    if (watched.kept != nullptr) {
+      steady_->Keep(*watched.kept);
+    } else {
+      steady_->OnRepetition([this, periods, shorten = std::move(shorten)](const Repetition& found) {
+        return GoOnWithout(periods, found, shorten);
+      });
+    }
     network->Observe(steady_.get());
     return true;
+  }
+
+  // Returns what the programs with which the run went on lack; no value: it went on with its own.
+  std::optional<Repetition> went_on_without() const {
+    return shorter_.index == nullptr ? std::nullopt : steady_->kept();
   }
 
   Status Go() { return network_->Run(actors_); }
@@ -165,13 +201,13 @@ class Run {
     timeline_.counters = Counters();
     timeline_.links = network_->BusiestLinks();
     GatherRanks(own_ranks_, processes_, &timeline_.ranks);
-    if (&index_.workload() != &workload && iterations == 1 &&
-        !steady_->Lengthen(workload, own_ranks_, &timeline_)) {
+    if (&index_->workload() != &workload && iterations == 1 &&
+        !steady_->Lengthen(workload, others_left_out_, own_ranks_, &timeline_)) {
       return std::optional<Timeline>();
     }
     if (!processes_->first()) return std::optional(Timeline());
     if (folding_ != nullptr) Unfold();
-    if (iterations > 1 && index_.op_count() > 0) {
+    if (iterations > 1 && index_->op_count() > 0) {
       KeepLastIteration(workload, iterations, &timeline_);
       return std::optional(std::move(timeline_));
     }
@@ -194,10 +230,34 @@ class Run {
   }
 
  private:
-  const Topology& Cluster() const { return index_.workload().topology; }
+  const Topology& Cluster() const { return index_->workload().topology; }
 
   const PortMap& PortsOf(HostId host) const {
     return *port_maps_[static_cast<size_t>(Cluster().hosts[static_cast<size_t>(host)])];
+  }
+
+  // Returns the index of the programs with which the run goes on; null if it cannot.
+  const ReplayIndex* GoOnWithout(const WorkloadPeriods& periods, const Repetition& repetition,
+                                 const Shorten& shorten) {
+    HostReplay::LeftOut left_out;
+    for (const ProgramPeriods& each : periods.classes) {
+      left_out.ops.push_back(static_cast<uint32_t>(repetition.count * each.ops));
+      left_out.same.push_back(each.end - left_out.ops.back());
+    }
+    ShorterRun shorter = shorten(repetition);
+    if (shorter.index == nullptr) return nullptr;
+    for (const auto& host : hosts_) {
+      if (!host->MayGoOnWith(*shorter.index, left_out)) return nullptr;
+    }
+    shorter_ = std::move(shorter);
+    index_ = shorter_.index.get();
+    int64_t ops = 0;
+    for (const auto& host : hosts_) host->GoOnWith(*index_, left_out);
+    for (const int rank : own_ranks_) {
+      ops += static_cast<int64_t>(index_->class_of(rank).program->ops.size());
+    }
+    progress_->Shorten(ops);
+    return index_;
   }
 
   // Returns true if this process replays the host.
@@ -211,17 +271,25 @@ class Run {
     return count;
   }
 
+  // Returns whether calls that span hosts meet in the network and in engines only, and all of them
+  // run to their end.
+  bool MayLeaveOutCalls(const ReplayOptions& options) const {
+    const auto* network = dynamic_cast<const ForgetfulNetwork*>(network_.get());
+    return options.shortcut && network != nullptr && network->Forgets() && folding_ == nullptr &&
+           joint_calls_ == nullptr && until_ == Time::Max() && index_->aggregation().empty();
+  }
+
   // Sizes the timelines of this process's ranks. Returns the number of their ops.
   int64_t SizeTimelines() {
-    const int ranks = index_.workload().rank_count();
+    const int ranks = index_->workload().rank_count();
     timeline_.ranks.resize(static_cast<size_t>(ranks));
     int64_t all = 0;
     for (HostId host = 0; host < Cluster().host_count(); ++host) {
       if (!Owns(host)) continue;
-      const int first = index_.first_rank(host);
+      const int first = index_->first_rank(host);
       for (int rank = first; rank < std::min(first + PortsOf(host).gpus(), ranks); ++rank) {
         own_ranks_.push_back(rank);
-        const size_t ops = index_.class_of(rank).program->ops.size();
+        const size_t ops = index_->class_of(rank).program->ops.size();
         RankTimeline& t = timeline_.ranks[static_cast<size_t>(rank)];
         t.start.resize(ops);
         t.ready.resize(ops);
@@ -243,8 +311,8 @@ class Run {
       own.stuck.insert(own.stuck.end(), here.begin(), here.end());
     }
     const RunState all = GatherState(std::move(own), processes_);
-    if (all.ended == index_.op_count()) return OkStatus();
-    if (!all.stopped) return DeadlockError(index_, all.stuck, all.ended);
+    if (all.ended == index_->op_count()) return OkStatus();
+    if (!all.stopped) return DeadlockError(*index_, all.stuck, all.ended);
     timeline_.stopped = until_;
     timeline_.ops_ended = all.ended;
     for (const auto& host : hosts_) host->CutShort();
@@ -253,7 +321,7 @@ class Run {
 
   // Gives each rank the times of its representative.
   void Unfold() {
-    for (int rank = 0; rank < index_.workload().rank_count(); ++rank) {
+    for (int rank = 0; rank < index_->workload().rank_count(); ++rank) {
       const int known = folding_->RepresentativeRank(rank);
       if (known == rank) continue;
       timeline_.ranks[static_cast<size_t>(rank)] = timeline_.ranks[static_cast<size_t>(known)];
@@ -271,7 +339,7 @@ class Run {
     }
     const CommunicationCounters sum = GatherCounters(own, processes_);
     // Of a run that was stopped, all ops; of a run that skips periods, the ops that it replayed.
-    out.emplace_back("ops", steady_ != nullptr ? ended : index_.op_count());
+    out.emplace_back("ops", steady_ != nullptr ? ended : index_->op_count());
     out.emplace_back("communication ops", sum.calls);
     out.emplace_back("calls looked up", sum.looked_up);
     out.emplace_back("calls played alone", sum.played);
@@ -288,7 +356,8 @@ class Run {
     return out;
   }
 
-  const ReplayIndex& index_;
+  ShorterRun shorter_;        // no index: the run has the programs with which it began
+  const ReplayIndex* index_;  // of the programs as they are now
   std::unique_ptr<Network> network_;
   FoldedNetwork* folded_network_;
   ReplicaFolding* folding_;
@@ -304,8 +373,10 @@ class Run {
   std::vector<int64_t> replicas_;  // by hosts_: number of hosts that each represents
   std::vector<std::unique_ptr<Aggregator>> aggregators_;  // of this process
   std::vector<HostActor*> actors_;                        // by host; null: of another process
+  std::unique_ptr<SpanningCalls> spanning_calls_;         // null: no call is left out
   std::unique_ptr<JointCalls> joint_calls_;               // null: all ranks are replayed
   std::unique_ptr<SteadyState> steady_;                   // null: periods are not watched
+  int64_t others_left_out_ = 0;                           // Watched::left_out
   Timeline timeline_;
 };
 
@@ -325,6 +396,9 @@ struct Outcome {
   std::optional<Timeline> timeline;
   std::optional<Repetition> repetition;
 };
+
+// A schedule is full after few periods. Programs with many more are replayed with so many at first.
+constexpr int64_t kFewPeriods = 24;
 
 // What a folding of hosts replays. `folding`: null if every host is replayed.
 struct Replayed {
@@ -420,34 +494,68 @@ Result<Timeline> ReplayRanks(const Workload& workload, const FlowPlan& plan,
                ? ReplicaFolding::Find(of, options.variation, options.fold, network.folds_exactly)
                : nullptr;
   };
-  // `watched`: null if periods are not watched; `kept`: what the programs of the index lack.
   const auto run = [&](const ReplayIndex& of, ReplicaFolding* folding,
-                       const WorkloadPeriods* watched, const Repetition* kept) -> Result<Outcome> {
+                       const Watched& watched) -> Result<Outcome> {
     ASSIGN_OR_RETURN(Carrier carrier, MakeCarrier(network, fabric, options.network, folding));
     Run each(of, std::move(carrier), options, joint);
-    if (watched != nullptr) each.WatchPeriods(*watched, kept);
-    RETURN_IF_ERROR(each.Go());
+    const auto shorten = [&](const Repetition& found) {
+      ShorterRun out;
+      out.workload = std::make_unique<Workload>(
+          WithoutPeriods(of.workload(), *watched.periods, found.from, found.count));
+      Result<ReplayIndex> made =
+          ReplayIndex::CreateShorter(*out.workload, played, times, SortedNames(of.workload()));
+      if (made.ok()) out.index = std::make_unique<ReplayIndex>(std::move(*made));
+      return out;
+    };
     Outcome out;
+    const bool watches = watched.periods != nullptr && each.WatchPeriods(watched, shorten);
+    if (watched.left_out > 0 && !watches) return out;
+    RETURN_IF_ERROR(each.Go());
+    if (watched.left_out > 0 && !each.went_on_without()) return out;
     out.repetition = each.repetition();
     if (out.repetition) return out;
-    ASSIGN_OR_RETURN(out.timeline, each.Finish(workload, options.iterations));
+    Result<std::optional<Timeline>> timeline = each.Finish(workload, options.iterations);
+    out.repetition = each.went_on_without();
+    if (timeline.ok()) {
+      out.timeline = std::move(*timeline);
+    } else if (!out.repetition) {
+      return timeline.error();
+    }  // else the error would name ops of other programs
     if (out.timeline) out.timeline->network = network.name;
     return out;
   };
+  // Replays programs of a few periods, which take little memory. Returns no value if they are too
+  // few.
+  const auto play_few = [&](bool folded) -> std::optional<Timeline> {
+    const int64_t count = periods ? SparePeriods(workload, *periods, kFewPeriods) : 0;
+    if (count == 0) return std::nullopt;
+    std::vector<uint32_t> begins;
+    for (const ProgramPeriods& each : periods->classes) begins.push_back(each.begin);
+    const Workload few = WithoutPeriods(workload, *periods, begins, count);
+    const Result<ReplayIndex> of = ReplayIndex::Create(few, played, times);
+    if (!of.ok()) return std::nullopt;
+    const WorkloadPeriods rest = Shortened(*periods, count);
+    const auto folding = folded ? fold(*of) : nullptr;
+    Result<Outcome> outcome = run(*of, folding.get(), {&rest, nullptr, count});
+    return outcome.ok() ? std::move(outcome->timeline) : std::nullopt;
+  };
   const auto play = [&](ReplicaFolding* folding) -> Result<Timeline> {
-    ASSIGN_OR_RETURN(Outcome first, run(index, folding, periods ? &*periods : nullptr, nullptr));
+    if (std::optional<Timeline> timeline = play_few(folding != nullptr)) {
+      return std::move(*timeline);
+    }
+    ASSIGN_OR_RETURN(Outcome first, run(index, folding, {periods ? &*periods : nullptr}));
     if (first.timeline) return std::move(*first.timeline);
-    const Repetition& repetition = *first.repetition;
-    {
+    if (first.repetition) {
+      const Repetition& repetition = *first.repetition;
       const Workload shorter =
           WithoutPeriods(workload, *periods, repetition.from, repetition.count);
       ASSIGN_OR_RETURN(const ReplayIndex of, ReplayIndex::Create(shorter, played, times));
       const auto folded = folding == nullptr ? nullptr : fold(of);
       const WorkloadPeriods rest = Shortened(*periods, repetition.count);
-      Result<Outcome> second = run(of, folded.get(), &rest, &repetition);
+      Result<Outcome> second = run(of, folded.get(), {&rest, &repetition});
       if (second.ok() && second->timeline) return std::move(*second->timeline);
     }  // else replay all periods, so that an error names the ops of the workload
-    ASSIGN_OR_RETURN(Outcome whole, run(index, folding, nullptr, nullptr));
+    ASSIGN_OR_RETURN(Outcome whole, run(index, folding, {}));
     return std::move(*whole.timeline);
   };
   if (joint != nullptr) return play(nullptr);

@@ -208,6 +208,24 @@ std::optional<WorkloadPeriods> FindPeriods(const Workload& workload) {
   return out;
 }
 
+int64_t SparePeriods(const Workload& workload, const WorkloadPeriods& periods, int64_t rest) {
+  int64_t count = INT64_MAX;
+  for (const ProgramPeriods& each : periods.classes) {
+    if (each.ops > 0) count = std::min(count, (int64_t{each.end} - each.begin) / each.ops - rest);
+  }
+  if (count < rest || count == INT64_MAX) return 0;
+  for (size_t c = 0; c < periods.classes.size(); ++c) {
+    const ProgramPeriods& each = periods.classes[c];
+    const Program& program = workload.programs[c];
+    for (uint32_t op = each.end; op < program.ops.size(); ++op) {
+      for (const uint32_t before : program.dependencies(op)) {
+        if (before >= each.begin && before < each.begin + count * each.ops) return 0;
+      }
+    }
+  }
+  return count;
+}
+
 WorkloadPeriods Shortened(WorkloadPeriods periods, int64_t count) {
   for (ProgramPeriods& each : periods.classes) {
     each.end -= static_cast<uint32_t>(count * each.ops);

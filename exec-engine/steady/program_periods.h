@@ -31,6 +31,10 @@ struct WorkloadPeriods {
 // (call_numbers.h) do not keep their order where periods are left out.
 std::optional<WorkloadPeriods> FindPeriods(const Workload& workload);
 
+// Returns how many periods from the beginning of the repeating ops on may be left out so that
+// `rest` are left, none of which another op waits for. Zero if they are not at least as many.
+int64_t SparePeriods(const Workload& workload, const WorkloadPeriods& periods, int64_t rest);
+
 // The periods of WithoutPeriods(..., count).
 WorkloadPeriods Shortened(WorkloadPeriods periods, int64_t count);
 

@@ -1,6 +1,7 @@
 #include "exec-engine/steady/steady_state.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/check.h"
 
@@ -69,9 +70,13 @@ int64_t NamesInPeriods::OpOf(int rank, uint32_t op) const {
   const Workload& workload = index_.workload();
   const auto c = static_cast<size_t>(workload.class_of_rank[static_cast<size_t>(rank)]);
   const ProgramPeriods& periods = periods_.classes[c];
+  const int64_t left_out = left_out_ * periods.ops;
   if (op < periods.begin) return named(kBefore, op);
-  if (op < periods.end) return named(kRepeating, int64_t{op} - period_ * periods.ops);
-  return named(kAfter, int64_t{op} - static_cast<int64_t>(workload.programs[c].ops.size()));
+  if (op < periods.end - left_out) {
+    return named(kRepeating, int64_t{op} - period_ * periods.ops);
+  }
+  const auto ops = static_cast<int64_t>(workload.programs[c].ops.size());
+  return named(kAfter, op - (ops - left_out));
 }
 
 // The inverse of CallCounter::Next.
@@ -126,10 +131,24 @@ bool SteadyState::OnEndOfInstant(Time now) {
     done_ = cuts_ > kept_->cut;
     return true;
   }
-  if (cuts_ == 1 || before_.state != last_.state) return true;
+  if (cuts_ == 1 || before_.state != last_.state) return !done_ || !only_searches_;
   done_ = true;
   found_ = Leave();
-  return !found_.has_value();
+  return found_ ? GoesOn() : !only_searches_;
+}
+
+// The next cut shows whether the replay goes on as it did.
+bool SteadyState::GoesOn() {
+  shorter_ = go_on_ ? go_on_(*found_) : nullptr;
+  if (shorter_ == nullptr) {
+    // The periods up to the cut would be replayed again.
+    if (only_searches_ || found_->count <= found_->cut + 1) found_.reset();
+    return !only_searches_ && !found_;
+  }
+  kept_ = std::exchange(found_, std::nullopt);
+  names_.LeaveOut(kept_->count);
+  done_ = false;
+  return true;
 }
 
 SteadyState::Cut SteadyState::Take(Time now) {
@@ -181,32 +200,33 @@ std::optional<Repetition> SteadyState::Leave() const {
     const ProgramPeriods& each = periods_.classes[c];
     if (out.count <= 0 || out.from[c] + out.count * each.ops > each.end) return std::nullopt;
   }
-  // The periods up to the cut are replayed again.
-  if (out.count <= out.cut + 1) return std::nullopt;
   return out;
 }
 
-bool SteadyState::Lengthen(const Workload& whole, const std::vector<int>& ranks,
+bool SteadyState::Lengthen(const Workload& whole, int64_t others, const std::vector<int>& ranks,
                            Timeline* timeline) const {
   if (!kept_ || cuts_ <= kept_->cut || before_.state != last_.state) return false;
   if (ranks.size() != last_.heads.size()) return false;
+  const int64_t count = kept_->count + others;
   for (size_t i = 0; i < ranks.size(); ++i) {
     const auto rank = static_cast<size_t>(ranks[i]);
     const auto c = static_cast<size_t>(whole.class_of_rank[rank]);
-    if (!LengthenRank(whole.programs[c].ops.size(), i, ranks[i], &timeline->ranks[rank])) {
+    const size_t ops = whole.programs[c].ops.size();
+    if (!LengthenRank(ops, count, i, ranks[i], &timeline->ranks[rank])) {
       return false;
     }
   }
   for (auto& [name, value] : timeline->counters) {
-    value += kept_->count * (CounterOf(last_.counters, name) - CounterOf(before_.counters, name));
+    value += count * (CounterOf(last_.counters, name) - CounterOf(before_.counters, name));
   }
   return true;
 }
 
 // An op that has not ended at the last cut ends as many periods later. An op that ended between the
 // cuts ends again in each period.
-bool SteadyState::LengthenRank(size_t whole, size_t number, int rank, RankTimeline* times) const {
-  const std::vector<Op>& ops = index_.class_of(rank).program->ops;
+bool SteadyState::LengthenRank(size_t whole, int64_t count, size_t number, int rank,
+                               RankTimeline* times) const {
+  const std::vector<Op>& ops = shorter_->class_of(rank).program->ops;
   const uint32_t period = PeriodsOf(rank).ops;
   const Time duration = last_.at - before_.at;
   RankTimeline out;
@@ -224,9 +244,9 @@ bool SteadyState::LengthenRank(size_t whole, size_t number, int rank, RankTimeli
   };
   for (uint32_t op = 0; op < ops.size(); ++op) {
     const bool ended = HadEnded(ops[op], op, last_.heads[number]);
-    put(op, ended ? 0 : kept_->count);
+    put(op, ended ? 0 : count);
     if (!ended || HadEnded(ops[op], op, before_.heads[number])) continue;
-    for (int64_t later = 1; later <= kept_->count; ++later) put(op, later);
+    for (int64_t later = 1; later <= count; ++later) put(op, later);
   }
   if (!once || std::find(known.begin(), known.end(), false) != known.end()) return false;
   *times = std::move(out);

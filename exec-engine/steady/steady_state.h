@@ -5,6 +5,9 @@
 // these periods into its timeline: those of the period between the two cuts, shifted. The result is
 // the same to the picosecond (docs/explanation/replay.md).
 //
+// Where possible the replay does not begin again but goes on with such programs from the second
+// cut: up to there it has seen the same ops.
+//
 // States are compared number by number, not by hashes.
 #ifndef DRYDOCK_EXEC_ENGINE_STEADY_STEADY_STATE_H_
 #define DRYDOCK_EXEC_ENGINE_STEADY_STEADY_STATE_H_
@@ -41,6 +44,8 @@ class NamesInPeriods final : public RelativeNames {
   // Both arguments outlive this.
   NamesInPeriods(const ReplayIndex& index, const WorkloadPeriods& periods);
   void GoTo(int64_t period) { period_ = period; }
+  // The programs lack `count` periods from now on.
+  void LeaveOut(int64_t count) { left_out_ = count; }
   int64_t OpOf(int rank, uint32_t op) const override;
   void AppendCall(uint64_t tag, std::vector<int64_t>* out) const override;
 
@@ -53,7 +58,7 @@ class NamesInPeriods final : public RelativeNames {
   const std::vector<MessageName> names_;
   std::vector<int64_t> collectives_;             // of a period, by group
   std::map<GroupAndName, int64_t> occurrences_;  // of a period: of groups of messages
-  int64_t period_ = 0;
+  int64_t period_ = 0, left_out_ = 0;
 };
 
 class SteadyState final : public InstantObserver {
@@ -65,15 +70,29 @@ class SteadyState final : public InstantObserver {
               std::function<ReplayCounters()> counters);
 
   // Of a replay of programs without some periods: it keeps the repetition's cut and the next one.
-  void Keep(const Repetition& repetition) { kept_ = repetition; }
+  void Keep(const Repetition& repetition) {
+    kept_ = repetition;
+    shorter_ = &index_;
+  }
   bool OnEndOfInstant(Time now) override;
 
+  // Tries to let the replay go on with programs that lack the periods. Returns their index, or null
+  // if the replay has to begin again.
+  using GoOn = std::function<const ReplayIndex*(const Repetition&)>;
+  void OnRepetition(GoOn go_on) { go_on_ = std::move(go_on); }
+
+  // Ends the run if its programs end before a repetition is found.
+  void OnlySearch() { only_searches_ = true; }
+  // Returns what the programs lack, if they lack periods.
+  const std::optional<Repetition>& kept() const { return kept_; }
   // Returns what may be left out if that is worth another replay. Then the run has been ended.
   const std::optional<Repetition>& repetition() const { return found_; }
 
   // Puts the periods that were left out of `whole` into the timeline, which has the times of
-  // `ranks`. Returns false if the two cuts that were kept differ after all.
-  bool Lengthen(const Workload& whole, const std::vector<int>& ranks, Timeline* timeline) const;
+  // `ranks`: those of the repetition, and `others` that the programs lacked from the beginning.
+  // Returns false if the two cuts that were kept differ after all.
+  bool Lengthen(const Workload& whole, int64_t others, const std::vector<int>& ranks,
+                Timeline* timeline) const;
 
  private:
   struct Cut {
@@ -85,11 +104,16 @@ class SteadyState final : public InstantObserver {
 
   Cut Take(Time now);
   std::optional<Repetition> Leave() const;
-  // `whole`: the number of ops of the rank's whole program; `number`: of the rank in Cut::heads.
-  bool LengthenRank(size_t whole, size_t number, int rank, RankTimeline* times) const;
+  bool GoesOn();
+  // `whole`: the number of ops of the rank's whole program; `count`: of periods; `number`: of the
+  // rank in Cut::heads.
+  bool LengthenRank(size_t whole, int64_t count, size_t number, int rank,
+                    RankTimeline* times) const;
   const ProgramPeriods& PeriodsOf(int rank) const;
 
   const ReplayIndex& index_;
+  const ReplayIndex* shorter_ = nullptr;  // of the programs without the periods that were left out
+  GoOn go_on_;
   const WorkloadPeriods periods_;
   const std::vector<const RepeatingHost*> hosts_;
   const ObservableNetwork& network_;
@@ -98,6 +122,7 @@ class SteadyState final : public InstantObserver {
   uint32_t next_op_;  // of the first rank that is replayed: its end is the next cut
   int cuts_ = 0;
   bool done_ = false;  // no more cuts are needed
+  bool only_searches_ = false;
   Cut before_, last_;
   std::optional<Repetition> found_, kept_;
 };

@@ -18,6 +18,11 @@ void TransferEngine::GiveBack(Transfer* transfer) {
   free_.push_back(transfer);
 }
 
+void TransferEngine::Forget(Transfer* transfer) {
+  events_.Erase([transfer](const TransferEvent& event) { return event.transfer == transfer; });
+  GiveBack(transfer);
+}
+
 TransferEngine::Place TransferEngine::Find(uint32_t place, CallKey key) const {
   const auto [number, connection] = TransferPlace::Unpack(place);
   if (number == 0) return {};

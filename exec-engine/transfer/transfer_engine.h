@@ -35,6 +35,8 @@ class TransferEngine {
   // Returns a transfer that lasts until it is given back. `plan` outlives the transfer.
   Transfer* Begin(const LocalPlan* plan, CallKey key);
   void GiveBack(Transfer* transfer);
+  // Gives a transfer back of which no event has run yet.
+  void Forget(Transfer* transfer);
   // The member's kernel starts.
   void Start(Transfer* transfer, uint32_t member, Time now) {
     blocks_.Start(transfer, member, now);

@@ -64,32 +64,46 @@ bool Within(Enum value, size_t count) {
   return static_cast<size_t>(value) < count;
 }
 
-// Parses the file `path`, whose provenance must have this `kind`. Errors say to run the tool
-// `maker`.
-template <typename Message>
-Status Load(const std::string& path, const std::string& kind, const std::string& maker,
-            Message* message, std::string* sha256) {
+// Returns the error for a file that is not of this kind.
+inline Error NotThis(const std::string& path, const std::string& kind, const std::string& maker) {
+  return Error(fmt::format("this is not {}{}, or it is damaged; run {} again",
+                           kind.ends_with('s') ? "" : "a ", kind, maker),
+               {path, 0, 0});
+}
+
+// Returns an error unless the file `path` has this provenance. Errors say to run the tool `maker`.
+inline Status CheckKind(const std::string& path, const std::string& kind, const std::string& maker,
+                        const proto::Provenance& provenance) {
+  if (provenance.kind() != kind) return NotThis(path, kind, maker);
+  if (provenance.format() == kFormat) return OkStatus();
+  return Error(fmt::format("this {} has format {}, but this version reads format {}; run {} again",
+                           kind, provenance.format(), kFormat, maker),
+               {path, 0, 0});
+}
+
+// Reads the file `path`, which has its correct checksum.
+inline Result<std::string> ReadContent(const std::string& path, const std::string& kind,
+                                       const std::string& maker, std::string* sha256) {
   if (!FileExists(path)) {
     return Error(fmt::format("there {} no {} yet; run {} first", kind.ends_with('s') ? "are" : "is",
                              kind, maker),
                  {path, 0, 0});
   }
-  ASSIGN_OR_RETURN(const std::string content, ReadFile(path));
-  const google::protobuf::LogSilencer quiet;  // the Error has the reason
-  if (!IsSealed(content) || !message->ParseFromString(content) ||
-      message->provenance().kind() != kind) {
-    return Error(fmt::format("this is not {}{}, or it is damaged; run {} again",
-                             kind.ends_with('s') ? "" : "a ", kind, maker),
-                 {path, 0, 0});
-  }
-  if (message->provenance().format() != kFormat) {
-    return Error(fmt::format("this {} has format {}, but this version reads format {}; run {} "
-                             "again",
-                             kind, message->provenance().format(), kFormat, maker),
-                 {path, 0, 0});
-  }
+  ASSIGN_OR_RETURN(std::string content, ReadFile(path));
+  if (!IsSealed(content)) return NotThis(path, kind, maker);
   if (sha256 != nullptr) *sha256 = Sha256(content);
-  return OkStatus();
+  return content;
+}
+
+// Parses the file `path`, whose provenance must have this `kind`. Errors say to run the tool
+// `maker`.
+template <typename Message>
+Status Load(const std::string& path, const std::string& kind, const std::string& maker,
+            Message* message, std::string* sha256) {
+  ASSIGN_OR_RETURN(const std::string content, ReadContent(path, kind, maker, sha256));
+  const google::protobuf::LogSilencer quiet;  // the Error has the reason
+  if (!message->ParseFromString(content)) return NotThis(path, kind, maker);
+  return CheckKind(path, kind, maker, message->provenance());
 }
 
 // Returns an error unless `input` with this hash is an input of the artefact.
@@ -107,11 +121,15 @@ inline Error Damaged(const std::string& path, const std::string& what) {
   return Error(fmt::format("damaged: {}", what), {path, 0, 0});
 }
 
+inline Error TooLarge(const std::string& path) {
+  return Error("the artefact would be larger than 2 GB", {path, 0, 0});
+}
+
 template <typename Message>
 Result<std::string> Serialize(const Message& message, const std::string& path) {
   std::string out;
   if (message.ByteSizeLong() > INT32_MAX || !message.SerializeToString(&out)) {
-    return Error("the artefact would be larger than 2 GB", {path, 0, 0});
+    return TooLarge(path);
   }
   return Seal(std::move(out));
 }

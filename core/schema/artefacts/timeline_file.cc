@@ -1,7 +1,12 @@
 // 4-timeline.pb.
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/wire_format_lite.h>
+
 #include <cmath>
 #include <optional>
+#include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "core/containers/hash.h"
 #include "core/schema/artefacts/protocol.h"
@@ -13,6 +18,10 @@ constexpr const char* kKind = "timeline";
 
 void Encode(const RankTimeline& from, proto::Timeline::Rank* to) {
   CHECK(from.ready.size() == from.start.size() && from.end.size() == from.start.size());
+  const auto ops = static_cast<int>(from.start.size());
+  to->mutable_start_delta_ps()->Reserve(ops);
+  to->mutable_ready_after_ps()->Reserve(ops);
+  to->mutable_end_after_ps()->Reserve(ops);
   Time before;
   for (size_t i = 0; i < from.start.size(); ++i) {
     to->add_start_delta_ps((from.start[i] - before).ps());
@@ -40,17 +49,38 @@ bool ShareTimes(const RankTimeline& a, const RankTimeline& b) {
   return a.start.SharesWith(b.start) && a.ready.SharesWith(b.ready) && a.end.SharesWith(b.end);
 }
 
-// Writes ranks with equal times, such as replicas, once.
-void EncodeRanks(const std::vector<RankTimeline>& ranks, proto::Timeline* to) {
+// About the size of the ranks in the file, so that the text need not be copied while it grows.
+size_t SizeOfRanks(const std::vector<RankTimeline>& ranks) {
+  constexpr size_t kOfOp = 12;  // three numbers of 3 to 5 bytes
+  std::unordered_set<const std::vector<Time>*> seen;
+  size_t ops = 0;
+  for (const RankTimeline& rank : ranks) {
+    if (seen.insert(&rank.start.get()).second) ops += rank.start.size();
+  }
+  return std::min<size_t>(ops * kOfOp, INT32_MAX);
+}
+
+// Appends the ranks to a serialized timeline, one by one: the messages of all ranks together would
+// need as much memory as the timeline. Writes ranks with equal times, such as replicas, once.
+void AppendRanks(const std::vector<RankTimeline>& ranks, std::string* to) {
+  to->reserve(to->size() + SizeOfRanks(ranks));
+  std::vector<int32_t> same_as;  // by rank
+  proto::Timeline part;          // with one rank
+  const auto append = [&](const proto::Timeline::Rank& rank) {
+    same_as.push_back(rank.same_as());
+    part.AppendToString(to);
+    part.Clear();
+  };
   std::unordered_multimap<uint64_t, int> written;                   // for lookup alone
   std::unordered_map<const std::vector<Time>*, int> first_sharing;  // by starts; the same
   for (size_t r = 0; r < ranks.size(); ++r) {
-    proto::Timeline::Rank* rank = to->add_ranks();
+    proto::Timeline::Rank* rank = part.add_ranks();
     const auto [sharing, unseen] =
         first_sharing.try_emplace(&ranks[r].start.get(), static_cast<int>(r));
     if (!unseen && ShareTimes(ranks[r], ranks[static_cast<size_t>(sharing->second)])) {
-      const int32_t earlier = to->ranks(sharing->second).same_as();
+      const int32_t earlier = same_as[static_cast<size_t>(sharing->second)];
       rank->set_same_as(earlier != 0 ? earlier : sharing->second + 1);
+      append(*rank);
       continue;
     }
     const uint64_t hash = HashOf(ranks[r]);
@@ -65,7 +95,41 @@ void EncodeRanks(const std::vector<RankTimeline>& ranks, proto::Timeline* to) {
       Encode(ranks[r], rank);
       written.emplace(hash, static_cast<int>(r));
     }
+    append(*rank);
   }
+}
+
+// A timeline file without its ranks, which are parsed one by one for the same reason.
+struct Parts {
+  proto::Timeline rest;
+  std::vector<std::string_view> ranks;  // into the content of the file
+};
+
+// Returns no value if the content is no message.
+std::optional<Parts> Split(const std::string& content) {
+  using google::protobuf::internal::WireFormatLite;
+  if (content.size() > INT32_MAX) return std::nullopt;
+  const auto* bytes = reinterpret_cast<const uint8_t*>(content.data());
+  google::protobuf::io::CodedInputStream in(bytes, static_cast<int>(content.size()));
+  constexpr uint32_t kRank = WireFormatLite::MakeTag(proto::Timeline::kRanksFieldNumber,
+                                                     WireFormatLite::WIRETYPE_LENGTH_DELIMITED);
+  Parts out;
+  std::string rest;
+  for (int begin = 0; const uint32_t tag = in.ReadTag(); begin = in.CurrentPosition()) {
+    uint32_t size = 0;
+    if (tag != kRank) {
+      if (!WireFormatLite::SkipField(&in, tag)) return std::nullopt;
+      rest.append(content, static_cast<size_t>(begin),
+                  static_cast<size_t>(in.CurrentPosition() - begin));
+      continue;
+    }
+    if (!in.ReadVarint32(&size) || size > INT32_MAX) return std::nullopt;
+    const auto from = static_cast<size_t>(in.CurrentPosition());
+    if (!in.Skip(static_cast<int>(size))) return std::nullopt;
+    out.ranks.push_back(std::string_view(content).substr(from, size));
+  }
+  if (!in.ConsumedEntireMessage() || !out.rest.ParseFromString(rest)) return std::nullopt;
+  return out;
 }
 
 bool Later(int64_t time, int64_t by, int64_t* later) {
@@ -90,6 +154,9 @@ bool Decode(const proto::Timeline::Rank& from, std::optional<size_t> ops,
     return false;
   }
   int64_t start = 0;
+  for (SharedTimes* each : {&to->start, &to->ready, &to->end}) {
+    each->own().reserve(static_cast<size_t>(n));
+  }
   for (int i = 0; i < n; ++i) {
     int64_t ready = 0, end = 0;
     if (__builtin_add_overflow(start, from.start_delta_ps(i), &start) || start < 0 ||
@@ -185,10 +252,13 @@ Status WriteTimeline(const std::string& run, const Timeline& timeline,
   protocol::FillProvenance(kKind, provenance, message.mutable_provenance());
   message.set_network(timeline.network);
   message.set_iteration_ps(timeline.iteration.ps());
+  std::string content;  // the fields in the order of their numbers
+  message.AppendToString(&content);
+  message.Clear();
+  AppendRanks(timeline.ranks, &content);
   message.set_stopped_ps(timeline.stopped.ps());
   message.set_ops_ended(timeline.ops_ended);
   for (const Time each : timeline.iterations) message.add_iterations_ps(each.ps());
-  EncodeRanks(timeline.ranks, &message);
   for (const TimeAccount& account : timeline.accounts) Encode(account, message.add_accounts());
   for (const auto& [name, value] : timeline.counters) {
     proto::Timeline::Counter* counter = message.add_counters();
@@ -197,15 +267,21 @@ Status WriteTimeline(const std::string& run, const Timeline& timeline,
   }
   for (const LinkTotal& link : timeline.links) Encode(link, message.add_links());
   for (const SlowdownRow& row : timeline.slowdowns) Encode(row, message.add_slowdowns());
-  ASSIGN_OR_RETURN(const std::string content, protocol::Serialize(message, path));
-  return WriteFileAtomically(path, content);
+  message.AppendToString(&content);
+  if (content.size() > INT32_MAX) return protocol::TooLarge(path);
+  return WriteFileAtomically(path, protocol::Seal(std::move(content)));
 }
 
 Result<Timeline> ReadTimeline(const std::string& run, const WorkloadFile& workload,
                               std::string* sha256) {
   const std::string path = run + "/" + kTimelineName;
-  proto::Timeline message;
-  RETURN_IF_ERROR(protocol::Load(path, kKind, "exec-engine", &message, sha256));
+  ASSIGN_OR_RETURN(const std::string content,
+                   protocol::ReadContent(path, kKind, "exec-engine", sha256));
+  const google::protobuf::LogSilencer quiet;  // the Error has the reason
+  const std::optional<Parts> parts = Split(content);
+  if (!parts) return protocol::NotThis(path, kKind, "exec-engine");
+  const proto::Timeline& message = parts->rest;
+  RETURN_IF_ERROR(protocol::CheckKind(path, kKind, "exec-engine", message.provenance()));
   RETURN_IF_ERROR(
       protocol::CheckMadeFrom(message.provenance(), path, kManifestName, workload.sha256));
   for (const char* name : {kFlowPlanName, kKernelTimesName}) {
@@ -213,7 +289,8 @@ Result<Timeline> ReadTimeline(const std::string& run, const WorkloadFile& worklo
     RETURN_IF_ERROR(protocol::CheckMadeFrom(message.provenance(), path, name, hash));
   }
   const Workload& w = workload.workload;
-  if (message.ranks_size() != w.rank_count() || message.accounts_size() != w.rank_count()) {
+  if (parts->ranks.size() != static_cast<size_t>(w.rank_count()) ||
+      message.accounts_size() != w.rank_count()) {
     return protocol::Damaged(path, "its ranks are not the workload's");
   }
   Timeline timeline;
@@ -227,12 +304,17 @@ Result<Timeline> ReadTimeline(const std::string& run, const WorkloadFile& worklo
     timeline.iterations.push_back(Time::Ps(each));
   }
   if (!possible) return protocol::Damaged(path, "a time or a count is negative");
+  proto::Timeline::Rank stored;
   for (int rank = 0; rank < w.rank_count(); ++rank) {
+    const std::string_view bytes = parts->ranks[static_cast<size_t>(rank)];
+    if (!stored.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+      return protocol::NotThis(path, kKind, "exec-engine");
+    }
     const auto program = static_cast<size_t>(w.class_of_rank[static_cast<size_t>(rank)]);
     std::optional<size_t> ops;
     if (!w.programs.empty()) ops = w.programs[program].ops.size();
     RankTimeline times;
-    if (!Decode(message.ranks(rank), ops, timeline.ranks, &times) ||
+    if (!Decode(stored, ops, timeline.ranks, &times) ||
         !Decode(message.accounts(rank), &timeline.accounts.emplace_back())) {
       return protocol::Damaged(path, "its ops are not the workload's");
     }
