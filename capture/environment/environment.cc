@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
@@ -30,7 +29,7 @@ constexpr const char* kFindTorch =
 struct Torch {
   std::string packages, folder;
   std::string version;
-  int cuda_version = 0;
+  PackageVersions libraries;  // that it was built with
 
   // Of libraries that may want something of CUDA's. PyTorch may lie elsewhere than the packages of
   // this Python.
@@ -61,12 +60,19 @@ Result<Torch> FindTorch(const std::string& python) {
   if (std::regex_search(text, found, std::regex("__version__ = '([^']*)'")))
     torch.version = found[1];
   if (std::regex_search(text, found, std::regex("cuda[^=\n]*= '([^']*)'"))) {
-    torch.cuda_version = CudaVersion(found[1]);
+    torch.libraries["cuda"] = found[1];
   }
-  if (torch.cuda_version == 0) {
+  if (VersionNumber("libcudart", torch.libraries) == 0) {
     return Error(
         fmt::format("has PyTorch {} without CUDA; install a build with CUDA", torch.version),
         {python, 0, 0});
+  }
+  const std::string metadata =
+      fmt::format("{}/torch-{}.dist-info/METADATA", DirectoryOf(torch.folder),
+                  torch.version.substr(0, torch.version.find('+')));
+  if (FileExists(metadata)) {
+    ASSIGN_OR_RETURN(const std::string required, ReadFile(metadata));
+    torch.libraries.merge(RequiredVersions(required));
   }
   return torch;
 }
@@ -109,7 +115,8 @@ Status BuildObserver(const Torch& torch, const CaptureParts& parts,
 // Tells apart whatever changes a stand-in or observer.
 Result<std::string> KeyOf(const Torch& torch, const WantedLibraries& wanted,
                           const CaptureParts& parts, const std::vector<std::string>& sources) {
-  std::string text = fmt::format("{} {} {}\n", torch.version, torch.cuda_version, torch.folder);
+  std::string text = fmt::format("{} {}\n", torch.version, torch.folder);
+  for (const auto& [name, version] : torch.libraries) text += name + " " + version + "\n";
   for (const auto& [name, library] : wanted) {
     text += fmt::format("{} {} {}\n", name, library.version, fmt::join(library.symbols, " "));
   }
@@ -130,12 +137,6 @@ Result<std::string> KeyOf(const Torch& torch, const WantedLibraries& wanted,
 
 }  // namespace
 
-int CudaVersion(const std::string& text) {
-  int major = 0, minor = 0;
-  if (std::sscanf(text.c_str(), "%d.%d", &major, &minor) != 2) return 0;
-  return major * 1000 + minor * 10;
-}
-
 Result<CaptureEnvironment> PrepareEnvironment(const std::string& python, const CaptureParts& parts,
                                               const std::string& cache) {
   ASSIGN_OR_RETURN(const Torch torch, FindTorch(python));
@@ -144,7 +145,6 @@ Result<CaptureEnvironment> PrepareEnvironment(const std::string& python, const C
   ASSIGN_OR_RETURN(const std::string key, KeyOf(torch, wanted, parts, sources));
   CaptureEnvironment environment;
   environment.torch_version = torch.version;
-  environment.cuda_version = torch.cuda_version;
   environment.folder = cache + "/" + key;
   environment.observer = environment.folder + "/libobserver.so";
   environment.hooks = parts.sources + "/capture/hooks/python";
@@ -156,7 +156,7 @@ Result<CaptureEnvironment> PrepareEnvironment(const std::string& python, const C
   RETURN_IF_ERROR(MakeDirectories(cache));
   ASSIGN_OR_RETURN(StagedDirectory staged, StagedDirectory::Create(environment.folder));
   const Result<std::vector<std::string>> made =
-      MakeStandins(wanted, {parts.libraries, parts.nccl, torch.cuda_version}, staged.path());
+      MakeStandins(wanted, {parts.libraries, parts.nccl, torch.libraries}, staged.path());
   if (!made.ok()) return made.error();
   RETURN_IF_ERROR(BuildObserver(torch, parts, sources, staged.path()));
   RETURN_IF_ERROR(staged.Commit());

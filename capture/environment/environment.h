@@ -20,7 +20,6 @@ struct CaptureParts {
 
 struct CaptureEnvironment {
   std::string torch_version;           // "2.9.1+cu128"
-  int cuda_version = 0;                // 12080
   std::vector<std::string> preloaded;  // libraries, in this order
   std::string folder;                  // of them
   std::string observer;                // the library that observes PyTorch's operators
@@ -40,9 +39,6 @@ struct CapturedRank {
 };
 std::vector<std::pair<std::string, std::string>> VariablesOf(const CaptureEnvironment& environment,
                                                              const CapturedRank& rank);
-
-// Of a version as PyTorch writes it: "12.8" is 12080. 0: it is none.
-int CudaVersion(const std::string& text);
 
 }  // namespace drydock::capture
 

@@ -16,23 +16,28 @@ bool IsPoll(EntryKind kind) {
 }
 
 // Fields whose words differ between runs.
-bool IsArbitrary(EntryKind kind, const Field& field) {
-  return field.name == "communicator" || field.name == "key" ||
-         (field.name == "address" && kind == EntryKind::kAllocateHost);
+bool IsArbitrary(EntryKind kind, const std::string& field) {
+  return field == "communicator" || field == "key" ||
+         (field == "address" && kind == EntryKind::kAllocateHost);
 }
 
 }  // namespace
+
+int64_t LogTextWriter::NumberOf(const LogEntry& entry, const std::string& field, int64_t word) {
+  if (field == "event") {
+    if (entry.kind == EntryKind::kRecordEvent) records_[word] = ++last_record_;
+    return records_[word];
+  }
+  if (!IsArbitrary(entry.kind, field)) return word;
+  return static_cast<int64_t>(
+      numbers_.emplace(std::pair(field, word), numbers_.size()).first->second);
+}
 
 std::string LogTextWriter::TextOf(const LogEntry& entry) {
   std::string line(FieldsOf(entry.kind).name);
   const std::vector<Field>& fields = FieldsOfKind(entry.kind);
   for (size_t i = 0; i < fields.size(); ++i) {
-    const int64_t word =
-        IsArbitrary(entry.kind, fields[i])
-            ? static_cast<int64_t>(
-                  numbers_.emplace(std::pair(fields[i].name, entry.words[i]), numbers_.size())
-                      .first->second)
-            : entry.words[i];
+    const int64_t word = NumberOf(entry, fields[i].name, entry.words[i]);
     const bool is_side = entry.kind == EntryKind::kCopy && i < 2 && word >= 0 && word < 3;
     line += fmt::format(" {}={}", fields[i].name,
                         fields[i].is_name ? std::string(log_.name(word))

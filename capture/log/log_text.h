@@ -15,6 +15,8 @@ struct LogTextOptions {
   // times, two captures of a program have the same text: it leaves out what threads of the
   // framework ask from time to time, and numbers communicators and addresses of the host as they
   // appear.
+  // Frameworks take any event that is free, so an event is known by its record: the n-th of the
+  // log.
   bool with_times = false;
 };
 
@@ -26,8 +28,13 @@ class LogTextWriter {
 
  private:
   const ProcessLog& log_;
+  int64_t NumberOf(const LogEntry& entry, const std::string& field, int64_t word);
+
   std::map<std::pair<std::string, int64_t>, size_t> numbers_;
+  std::map<int64_t, int64_t> records_;  // by event: the number of its last record
+  int64_t last_record_ = 0;
 };
+
 std::string LogText(const ProcessLog& log, const LogTextOptions& options);
 
 }  // namespace drydock::capture

@@ -20,5 +20,19 @@ TEST(LogText, ALineForEachEntry) {
   EXPECT_EQ(LogText(read, {.with_times = true}).substr(0, 24), "0.000 0.002 t0 launch ke");
 }
 
+TEST(LogText, AnEventIsKnownByItsRecord) {
+  LogBuilder log;
+  log.Entry(EntryKind::kRecordEvent, {9, 0});
+  log.Entry(EntryKind::kWaitEvent, {2, 9});
+  log.Entry(EntryKind::kRecordEvent, {9, 0});
+  log.Entry(EntryKind::kAskEvent, {9});
+  log.Entry(EntryKind::kSyncEvent, {9});
+  EXPECT_EQ(LogText(ProcessLog::Parse(log.content(), "x.log").value(), {}),
+            "t0 record-event event=1 stream=0\n"
+            "t0 wait-event stream=2 event=1\n"
+            "t0 record-event event=2 stream=0\n"
+            "t0 sync-event event=2\n");
+}
+
 }  // namespace
 }  // namespace drydock::capture

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <regex>
 
@@ -13,31 +14,37 @@
 namespace drydock::capture {
 namespace {
 
-// A library of CUDA: how its symbols begin, and the status by which its functions refuse.
+// How a library writes its version as a number: 12080 of 12.8, 11303 of 11.3.3, 120804 of 12.8.4.
+enum class Numbering { kCuda, kHundreds, kTenThousands };
+
+// A library of CUDA: how its symbols begin, the status by which its functions refuse, the package
+// that has it, and the archive of libhackcuda that knows its functions.
 struct CudaLibraryFacts {
   const char* name;
   const char* prefix;  // a regular expression
   long refusal;
-  const char* archive;  // of libhackcuda; null: it knows no function of this library
+  const char* package;  // without "nvidia-"; "cuda" where no package has it
+  Numbering numbering;
+  const char* archive;  // null: libhackcuda knows no function of it
 };
 constexpr CudaLibraryFacts kLibraries[] = {
-    {"libcudart", "(__)?cuda[A-Z_]", 801, "cudart"},
-    {"libcuda", "cu[A-Z]", 801, "cuda"},
-    {"libcublasLt", "cublasLt", 15, "cublaslt"},
-    {"libcublas", "cublas", 15, "cublas"},
-    {"libcudnn", "cudnn", 3000, "cudnn"},
-    {"libcufft", "cufft", 16, nullptr},
-    {"libcurand", "curand", 201, nullptr},
-    {"libcusolver", "cusolver", 9, nullptr},
-    {"libcusparseLt", "cusparseLt", 10, nullptr},
-    {"libcusparse", "cusparse", 10, nullptr},
-    {"libcufile", "cuFile", 5027, nullptr},
-    {"libcupti", "cupti", 15, nullptr},
-    {"libnvrtc", "nvrtc", 6, nullptr},
-    {"libnvJitLink", "nvJitLink", 11, nullptr},
-    {"libnvshmem_host", "nvshmem", 1, nullptr},
-    {"libnvidia-ml", "nvml", 3, "nvml"},
-    {"libnccl", "nccl", 5, nullptr},
+    {"libcudart", "(__)?cuda[A-Z_]", 801, "cuda", Numbering::kCuda, "cudart"},
+    {"libcuda", "cu[A-Z]", 801, "cuda", Numbering::kCuda, "cuda"},
+    {"libcublasLt", "cublasLt", 15, "cublas", Numbering::kTenThousands, "cublaslt"},
+    {"libcublas", "cublas", 15, "cublas", Numbering::kTenThousands, "cublas"},
+    {"libcudnn", "cudnn", 3000, "cudnn", Numbering::kTenThousands, "cudnn"},
+    {"libcufft", "cufft", 16, "cufft", Numbering::kHundreds, nullptr},
+    {"libcurand", "curand", 201, "curand", Numbering::kHundreds, nullptr},
+    {"libcusolver", "cusolver", 9, "cusolver", Numbering::kHundreds, nullptr},
+    {"libcusparseLt", "cusparseLt", 10, "cusparselt", Numbering::kHundreds, nullptr},
+    {"libcusparse", "cusparse", 10, "cusparse", Numbering::kHundreds, nullptr},
+    {"libcufile", "cuFile", 5027, "cufile", Numbering::kHundreds, nullptr},
+    {"libcupti", "cupti", 15, "cuda", Numbering::kCuda, nullptr},
+    {"libnvrtc", "nvrtc", 6, "cuda", Numbering::kCuda, nullptr},
+    {"libnvJitLink", "nvJitLink", 11, "cuda", Numbering::kCuda, nullptr},
+    {"libnvshmem_host", "nvshmem", 1, "nvshmem", Numbering::kHundreds, nullptr},
+    {"libnvidia-ml", "nvml", 3, "cuda", Numbering::kCuda, "nvml"},
+    {"libnccl", "nccl", 5, "nccl", Numbering::kTenThousands, nullptr},
 };
 
 constexpr std::string_view kNccl = "libnccl";
@@ -76,7 +83,14 @@ std::string RestOfLibrary(const std::string& file_name, const CudaLibraryFacts& 
       "long hackcuda_refuse(const char*, const char*, long);\n"
       "__attribute__((visibility(\"hidden\"))) extern const int hackcuda_version;\n"
       "const int hackcuda_version = HACKCUDA_VERSION;\n";
+  // These return texts, not statuses.
+  static const std::regex kTexts(".*(Error|Status|Result)(String|Name)|.*LastErrorString");
   for (const std::string& name : names) {
+    if (std::regex_match(name, kTexts)) {
+      text +=
+          fmt::format("const char* {}(void) {{ return \"not available in a capture\"; }}\n", name);
+      continue;
+    }
     text += fmt::format("long {0}(void) {{ return hackcuda_refuse(\"{1}\", \"{0}\", {2}); }}\n",
                         name, file_name, facts.refusal);
   }
@@ -84,6 +98,35 @@ std::string RestOfLibrary(const std::string& file_name, const CudaLibraryFacts& 
 }
 
 }  // namespace
+
+PackageVersions RequiredVersions(const std::string& metadata) {
+  static const std::regex kRequired("Requires-Dist: nvidia-([a-z-]+?)(-cu[0-9]+)? *==([0-9.]+)");
+  PackageVersions versions;
+  for (std::sregex_iterator it(metadata.begin(), metadata.end(), kRequired), end; it != end; ++it) {
+    versions[(*it)[1]] = (*it)[3];
+  }
+  return versions;
+}
+
+int VersionNumber(const std::string& library, const PackageVersions& versions) {
+  const CudaLibraryFacts* facts = FactsOf(library);
+  auto known = facts == nullptr ? versions.end() : versions.find(facts->package);
+  if (known == versions.end()) known = versions.find("cuda");
+  int major = 0, minor = 0, patch = 0;
+  if (facts == nullptr || known == versions.end() ||
+      std::sscanf(known->second.c_str(), "%d.%d.%d", &major, &minor, &patch) < 2) {
+    return 0;
+  }
+  switch (facts->numbering) {
+    case Numbering::kCuda:
+      return major * 1000 + minor * 10;
+    case Numbering::kHundreds:
+      return major * 1000 + minor * 100 + patch;
+    case Numbering::kTenThousands:
+      return major * 10000 + minor * 100 + patch;
+  }
+  return 0;
+}
 
 std::string CudaLibrary(const std::string& file_name) {
   const std::string name = file_name.substr(0, file_name.find(".so"));
@@ -160,8 +203,12 @@ Result<std::vector<std::string>> MakeStandins(const WantedLibraries& libraries,
     }
     std::set<std::string> rest = library.symbols;
     std::vector<std::string> command = {
-        "cc", "-O1",     "-fPIC",
-        "-w", "-shared", fmt::format("-DHACKCUDA_VERSION={}", sources.cuda_version)};
+        "cc",
+        "-O1",
+        "-fPIC",
+        "-w",
+        "-shared",
+        fmt::format("-DHACKCUDA_VERSION={}", VersionNumber(facts.name, sources.versions))};
     std::string archive;
     if (facts.archive != nullptr) {
       archive = fmt::format("{}/libhackcuda_{}.a", sources.folder, facts.archive);

@@ -38,11 +38,21 @@ void AddWanted(const std::vector<WantedSymbols>& files, WantedLibraries* librari
 // stand-ins take.
 Result<WantedLibraries> FindWanted(const std::vector<std::string>& folders);
 
+// Versions of NVIDIA's packages by name, such as "cublas": "12.8.4.1".
+using PackageVersions = std::map<std::string, std::string>;
+
+// Reads what a package of Python requires: "Requires-Dist: nvidia-cublas-cu12==12.8.4.1; ...".
+PackageVersions RequiredVersions(const std::string& metadata);
+
 struct StandinSources {
-  std::string folder;    // of libhackcuda.so, and the archives libhackcuda_NAME.a
-  std::string nccl;      // libhacknccl.so
-  int cuda_version = 0;  // 12080
+  std::string folder;        // of libhackcuda.so, and the archives libhackcuda_NAME.a
+  std::string nccl;          // libhacknccl.so
+  PackageVersions versions;  // of the libraries that the program was built with; "cuda" is known
 };
+
+// The number by which a library calls its version: 12080 for libcudart of 12.8, 120804 for
+// libcublas of 12.8.4, 91002 for libcudnn of 9.10.2. 0: unknown.
+int VersionNumber(const std::string& library, const PackageVersions& versions);
 
 // Writes the stand-ins of all libraries, and libhackcuda.so, into `out`, which exists. Needs a C
 // compiler. Returns the paths of the stand-ins.

@@ -40,6 +40,22 @@ TEST(Standins, SymbolsAreThoseOfTheirLibrary) {
   EXPECT_THAT(libraries["libcublasLt.so.12"].symbols, ElementsAre("cublasLtMatmul"));
 }
 
+TEST(Standins, VersionsOfLibraries) {
+  PackageVersions versions = RequiredVersions(
+      "Requires-Dist: filelock\n"
+      "Requires-Dist: nvidia-cublas-cu12==12.8.4.1; platform_system == \"Linux\"\n"
+      "Requires-Dist: nvidia-cudnn-cu12==9.10.2.21; platform_system == \"Linux\"\n"
+      "Requires-Dist: nvidia-cusparse==12.6.3.3\n");
+  EXPECT_EQ(versions.size(), 3u);
+  versions["cuda"] = "12.8";
+  EXPECT_EQ(VersionNumber("libcudart", versions), 12080);
+  EXPECT_EQ(VersionNumber("libcublasLt", versions), 120804);
+  EXPECT_EQ(VersionNumber("libcudnn", versions), 91002);
+  EXPECT_EQ(VersionNumber("libcusparse", versions), 12603);
+  EXPECT_EQ(VersionNumber("libcublas", {{"cuda", "13.0"}}), 130000);
+  EXPECT_EQ(VersionNumber("libcudart", {}), 0);
+}
+
 TEST(Standins, AFolderThatIsMissing) {
   const auto found = FindWanted({"/no/such/folder"});
   ASSERT_FALSE(found.ok());

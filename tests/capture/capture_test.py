@@ -51,6 +51,7 @@ class Captures(unittest.TestCase):
             "1.9648 5.2447",
             "32768.0",
             "0.0 2 2",
+            "91002",
         ])
 
     def test_memory_is_that_of_the_gpu(self):

@@ -63,8 +63,6 @@ struct Heuristic {
   int reserved[4];
 };
 
-// cublasLtMatmulDescOpaque_t and the like, which programs may keep in their own memory
-// (cublasLtMatmulDescInit_internal), hold a pointer to ours.
 template <typename Own, typename... Values>
 int Make(void** handle, Values... values) {
   *handle = new Own{{}, values...};
@@ -82,7 +80,9 @@ HACKCUDA_EXPORT int cublasLtDestroy(void* handle) {
   return kCublasSuccess;
 }
 HACKCUDA_EXPORT size_t cublasLtGetVersion() { return static_cast<size_t>(hackcuda_version); }
-HACKCUDA_EXPORT size_t cublasLtGetCudartVersion() { return static_cast<size_t>(hackcuda_version); }
+HACKCUDA_EXPORT size_t cublasLtGetCudartVersion() {
+  return static_cast<size_t>(hackcuda_version / 100 * 10);
+}
 
 HACKCUDA_EXPORT int cublasLtMatmulDescCreate(void** descriptor, int compute, int scale_type) {
   return Make<Matmul>(descriptor, compute, scale_type);

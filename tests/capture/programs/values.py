@@ -41,3 +41,6 @@ print(scaler.get_scale())
 large = torch.randn(4096, 4096, device=gpu)
 picks = (large @ large).topk(2, dim=-1).indices.flatten().bincount(minlength=4096)
 print((large @ large).sum().item(), picks.min().item(), picks.max().item())
+
+# The libraries are those that PyTorch was built with.
+print(torch.backends.cudnn.version())
