@@ -115,8 +115,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"--bf16 --window-size 9,0 --window-attn-skip-freq [1,0]*3",
                 "'[1,0]*3' is a list of 6 layers; the model has 48"},
         Mistake{"--bf16 --ffn-hidden-size $FFN",
-                "the value of '--ffn-hidden-size' depends on $FFN, which is not known; give it "
-                "with --variable NAME=VALUE"},
+                "the value of '--ffn-hidden-size': $FFN is not known: the script does not assign it; "
+                "give it with --variable FFN=VALUE"},
         Mistake{
             "--bf16 --use-torch-fsdp2",
             "'--use-torch-fsdp2': of Megatron-LM, its own data parallelism and Megatron-FSDP are "
@@ -170,8 +170,8 @@ TEST(MegatronJobMistakes, UnknownArgumentsAreErrors) {
             "Megatron-LM has no argument '--zzzzzzzz'; --ignore-unknown leaves it out");
   EXPECT_EQ(
       GptError("--bf16 $EXTRA"),
-      "$EXTRA has no value in the script; give it with --variable NAME=VALUE, or leave it out "
-      "with --ignore-unknown");
+      "arguments of the training command: $EXTRA is not known: the script does not assign it; give "
+      "it with --variable EXTRA=VALUE, or leave it out with --ignore-unknown");
 }
 
 TEST(MegatronJobMistakes, StrictRejectsUnmodeledArguments) {

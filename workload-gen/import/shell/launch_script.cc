@@ -87,7 +87,6 @@ class WordMaker {
   ScriptWord Make(const ShellText& text) const {
     ScriptWord word;
     word.text = PlainText(text);
-    word.known = word.text.size();
     word.wide = IsWide(text);
     size_t known = 0;
     int16_t file = 0;

@@ -21,7 +21,7 @@ struct ScriptWord {
   std::string unresolved;  // "$NODES": a part of the word that is not known; else ""
   std::string why;         // why it is not known; "" if the script does not assign it
   std::string variable;    // "NODES": that a user may give instead; may be ""
-  size_t known = 0;        // characters of `text` before the part that is not known
+  size_t known = std::string::npos;  // characters of `text` before the part that is not known
   bool wide = false;       // that part may be several words, or none
   Location location;
   std::string source_line;

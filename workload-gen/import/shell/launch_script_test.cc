@@ -61,7 +61,7 @@ TEST(LaunchScript, Arithmetic) {
 
 TEST(LaunchScript, UndefinedValues) {
   EXPECT_EQ(Of("A=$(date) B=`hostname`", "--a $A --b $B --c $1 --d ${#X[@]} --e x$HOME.y"),
-            "--a|<$(date)>|--b|<$(hostname)>|--c|<$1>|--d|<${#X[@]}>|--e|x.y<$HOME>");
+            "--a|<$(date)>|--b|<`hostname`>|--c|<$1>|--d|<${#X[@]}>|--e|x.y<$HOME>");
 }
 
 TEST(LaunchScript, DecidedConditions) {
@@ -86,8 +86,7 @@ TEST(LaunchScript, UndecidedConditions) {
   EXPECT_EQ(Of("A=1\nif [ -f \"x\" ]; then\n  A=2\nfi\nB=3\nfor C in 1 2; do D=$C; done\n"
                "if [ $(nproc) -gt 2 ]; then E=1; else F=2; fi",
                "$A $B $D $F"),
-            "<$A, which is assigned under a condition>|3|"
-            "<$D, which is assigned under a condition>|<$F, which is assigned under a condition>");
+            "<$A>|3|2|<$F>");
 }
 
 TEST(LaunchScript, SkipsBranchesThatAreNotTaken) {

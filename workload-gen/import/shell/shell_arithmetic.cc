@@ -79,9 +79,10 @@ class Expression {
 
   Number Assignment() {
     if (++depth_ > kMaxNesting) return Fail("it is nested too deeply");
+    const bool name = IsNameStart(Next());
     const size_t before = at_;
     Number value;
-    const std::string sign = IsNameStart(Next()) ? SignAfterPlace() : "";
+    const std::string sign = name ? SignAfterPlace() : "";
     at_ = before;
     if (sign.empty()) {
       value = Choice();

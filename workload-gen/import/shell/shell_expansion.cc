@@ -47,7 +47,7 @@ bool IsScriptFolder(const std::string& source) {
 // A pattern of layers, such as M-M*- or ([0]*1+[1]*26). bash would replace it by the name of a file
 // that fits, but no file has such a name.
 bool IsLayerPattern(const std::string& text) {
-  return text.find_first_of("(MEt|") != std::string::npos &&
+  return text.find_first_of("(MEt|,") != std::string::npos &&
          text.find_first_not_of("MEGDLtmd0123456789[]()*+-|,:_") == std::string::npos;
 }
 
