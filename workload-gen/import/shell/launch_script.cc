@@ -40,7 +40,7 @@ struct Command {
 
 // Returns the command if it has a Python file after a launcher or after an unknown variable.
 std::optional<Command> PythonCommand(const Words& words, const ShellState& state) {
-  if (kNotLaunching.contains(PlainText(words[0]))) return std::nullopt;
+  if (words.empty() || kNotLaunching.contains(PlainText(words[0]))) return std::nullopt;
   const auto command = [&](size_t i, bool known) {
     const auto at = words.begin() + static_cast<int64_t>(i);
     return Command{words[i], known, Words(words.begin(), at), Words(at + 1, words.end()), state};
@@ -61,11 +61,21 @@ std::optional<Command> PythonCommand(const Words& words, const ShellState& state
                                          : std::nullopt;
 }
 
+// True if all words are the same, as in a loop that starts the training again.
 bool SameCommand(const Command& a, const Command& b) {
-  const auto same = [](const Words& x, const Words& y) {
-    return std::equal(x.begin(), x.end(), y.begin(), y.end(), SameText);
+  const ShellSession& session = a.state.session();
+  const auto same_char = [&](const ShellChar& x, const ShellChar& y) {
+    if (x.unresolved < 0 || y.unresolved < 0) return x.c == y.c && x.unresolved == y.unresolved;
+    const ShellUnknown &one = session.Of(x), &other = session.Of(y);
+    return one.what == other.what && one.why == other.why;
   };
-  return SameText(a.script, b.script) && same(a.launcher, b.launcher) &&
+  const auto same_word = [&](const ShellText& x, const ShellText& y) {
+    return std::equal(x.begin(), x.end(), y.begin(), y.end(), same_char);
+  };
+  const auto same = [&](const Words& x, const Words& y) {
+    return std::equal(x.begin(), x.end(), y.begin(), y.end(), same_word);
+  };
+  return same_word(a.script, b.script) && same(a.launcher, b.launcher) &&
          same(a.arguments, b.arguments);
 }
 
@@ -169,6 +179,19 @@ int64_t GpusOf(const Words& launcher) {
   return sane ? *each * *nodes : 0;
 }
 
+std::vector<Command> CommandsOf(const ShellScript& script) {
+  std::vector<Command> commands;
+  for (const ShellScript::Started& started : script.started()) {
+    const std::optional<Command> command = PythonCommand(started.words, started.state);
+    if (!command.has_value()) continue;
+    const bool again =
+        std::any_of(commands.begin(), commands.end(),
+                    [&](const Command& other) { return SameCommand(*command, other); });
+    if (!again) commands.push_back(*command);
+  }
+  return commands;
+}
+
 bool IsTraining(const Command& command) {
   const std::string name = BaseName(PlainText(command.script));
   return command.known && (name.starts_with("pretrain") || name.starts_with("train"));
@@ -188,6 +211,14 @@ Result<size_t> ChooseCommand(const std::vector<Command>& commands, const WordMak
     if (command.known || !training.empty()) continue;
     const ScriptWord word = maker.Make(command.script);
     return word.ErrorHere("the Python file of this command is not known: " + word.Unknown());
+  }
+  if (training.empty() && !named.empty()) {
+    const ScriptWord first = maker.Make(commands[named[0]].script);
+    return maker.Make(commands[named[1]].script)
+        .ErrorHere(fmt::format("which command trains is not known: the one in line {} and this one "
+                               "start Python files, and neither is named train... or pretrain...; "
+                               "remove one",
+                               first.location.line));
   }
   if (training.empty()) {
     return Error(
@@ -315,23 +346,22 @@ Result<LaunchLine> ReadLaunchScript(const std::string& text, const std::string& 
     if (session.exhausted()) return TooMuch(file_name);
     return line;
   }
-  std::vector<Command> commands;
-  const auto on_command = [&commands](const Words& words, const ShellState& now) {
-    std::optional<Command> command = PythonCommand(words, now);
-    if (!command.has_value()) return false;
-    const bool again =
-        std::any_of(commands.begin(), commands.end(),
-                    [&](const Command& other) { return SameCommand(*command, other); });
-    if (!again) commands.push_back(*std::move(command));
-    return true;
-  };
-  ShellScript script(std::move(state), on_command, [&](const std::string& path) {
-    return ReadBeside(file_name, path);
-  });
+  const ShellState initial = state;
+  ShellScript script(
+      std::move(state),
+      [&](const Words& words) { return PythonCommand(words, initial).has_value(); },
+      [&](const std::string& path) { return ReadBeside(file_name, path); });
   const std::optional<ShellFailure> failure = script.Run(characters);
   if (session.exhausted()) return TooMuch(file_name);
   const WordMaker maker(session);
   if (failure.has_value()) return maker.ErrorAt(*failure);
+  const std::vector<Command> commands = CommandsOf(script);
+  if (commands.empty() && script.end().has_value()) {
+    return maker.ErrorAt({"no training command: without further values, the script ends here; give "
+                          "what the condition of this line needs with --variable NAME=VALUE, and "
+                          "arguments with --variable 1=VALUE",
+                          *script.end()});
+  }
   ASSIGN_OR_RETURN(const size_t chosen, ChooseCommand(commands, maker, file_name));
   const Command& command = commands[chosen];
   LaunchLine line;

@@ -29,6 +29,13 @@ bool IsFlag(const ShellText& word) {
   return IsResolved(word) && word.size() > 1 && (word[0].c == '-' || word[0].c == '+');
 }
 
+// The number that follows shift, break and continue; 1 without one.
+std::optional<int64_t> CountOf(const std::vector<ShellText>& words) {
+  if (words.size() < 2) return 1;
+  if (!IsResolved(words[1])) return std::nullopt;
+  return WholeNumber(PlainText(words[1]));
+}
+
 ShellWord QuotedWord(const ShellText& text) {
   ShellWord word;
   for (const ShellChar& c : text) word.push_back({ShellAtom::Kind::kChar, true, c});
@@ -570,8 +577,7 @@ ShellAnswer ShellScript::Set(const Words& words, const ShellCommand& command) {
 }
 
 ShellAnswer ShellScript::Shift(const Words& words, const ShellCommand& command) {
-  const std::optional<int64_t> number =
-      words.size() < 2 ? 1 : IsResolved(words[1]) ? WholeNumber(PlainText(words[1])) : std::nullopt;
+  const std::optional<int64_t> number = CountOf(words);
   if (state_.lost_arguments >= 0) return {};
   const bool wide = std::any_of(state_.arguments.begin(), state_.arguments.end(), IsWide);
   if (!number.has_value() || *number < 0 || wide) {
@@ -725,11 +731,13 @@ ShellAnswer ShellScript::Exec(const Words& words, const ShellCommand& command) {
     External(program);
   else
     Unnamed(program, command);
+  ended_ = command.at;
   state_.alive = false;
   return {};
 }
 
-ShellAnswer ShellScript::Exit(const Words& /*words*/, const ShellCommand& /*command*/) {
+ShellAnswer ShellScript::Exit(const Words& /*words*/, const ShellCommand& command) {
+  ended_ = command.at;
   state_.alive = false;
   return {};
 }
@@ -751,8 +759,7 @@ ShellAnswer ShellScript::Return(const Words& words, const ShellCommand& /*comman
 
 // break and continue.
 ShellAnswer ShellScript::LeaveLoop(const Words& words, const ShellCommand& command) {
-  const std::optional<int64_t> number =
-      words.size() < 2 ? 1 : IsResolved(words[1]) ? WholeNumber(PlainText(words[1])) : std::nullopt;
+  const std::optional<int64_t> number = CountOf(words);
   const std::string name = PlainText(words[0]);
   if (!number.has_value() || *number < 1) {
     Fail(fmt::format("'{}' needs a number that the script has", name), command.at);

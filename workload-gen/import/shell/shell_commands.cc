@@ -100,7 +100,7 @@ ShellAnswer ShellScript::Named(Words words, const ShellCommand& command) {
   if (functions && function != state_.functions.end()) {
     Redirect(command);
     if (function->second != nullptr) return Call(function->second, words);
-    on_command_(words, state_);
+    External(words);
     state_.ForgetAll(
         fmt::format("'{}' may assign it: which of its functions bash calls is not known", name),
         command.at);
@@ -191,7 +191,10 @@ ShellAnswer ShellScript::Call(const ShellCommandPtr& body, const Words& words) {
 
 ShellAnswer ShellScript::External(const Words& words) {
   if (ChildShell(words)) return {};
-  if (mute_ == 0 && on_command_(words, state_)) ++found_;
+  if (mute_ == 0 && is_wanted_(words)) {
+    started_.push_back({words, state_});
+    session_.Spend(state_.Names().size() / 16 + 1);
+  }
   return {};
 }
 

@@ -17,10 +17,10 @@ ShellAnswer Answer(ShellTruth truth) { return {truth, false}; }
 
 }  // namespace
 
-ShellScript::ShellScript(ShellState state, OnCommand on_command, ReadBeside read_beside)
+ShellScript::ShellScript(ShellState state, IsWanted is_wanted, ReadBeside read_beside)
     : state_(std::move(state)),
       session_(state_.session()),
-      on_command_(std::move(on_command)),
+      is_wanted_(std::move(is_wanted)),
       read_beside_(std::move(read_beside)) {
   state_.TakeFixedArguments();
 }
@@ -156,9 +156,9 @@ ShellAnswer ShellScript::RunKind(const ShellCommand& command) {
 
 ShellAnswer ShellScript::Assumed(const Part& first, const Part& second) {
   const ShellState before = state_;
-  const size_t found = found_, escapes = escapes_;
+  const size_t started = started_.size(), escapes = escapes_;
   const ShellAnswer answer = first();
-  if (Stopped() && !failure_.has_value() && found_ == found && escapes_ == escapes) {
+  if (Stopped() && !failure_.has_value() && started_.size() == started && escapes_ == escapes) {
     state_ = before;
     return second();
   }
@@ -185,12 +185,14 @@ ShellAnswer ShellScript::Subshell(const Part& body) {
   std::vector<Loop> loops = std::exchange(loops_, {});
   std::vector<Frame> frames = std::exchange(frames_, {});
   const bool outer = std::exchange(in_outer_loop_, in_outer_loop_ || !loops.empty());
+  const std::optional<ShellChar> ended = ended_;
   ShellAnswer answer = body();
   if (!state_.alive) answer = {};
   state_ = before;
   loops_ = std::move(loops);
   frames_ = std::move(frames);
   in_outer_loop_ = outer;
+  ended_ = ended;
   answer.assumed = false;
   return answer;
 }
@@ -294,7 +296,8 @@ void ShellScript::RunBlindly(const Part& condition, const std::function<void()>&
                              std::optional<ShellState>* exit) {
   for (int pass = 0; !failure_.has_value() && !session_.exhausted(); ++pass) {
     if (pass == kMaxPasses) state_.ForgetAll(why, at);
-    ShellState head = state_;
+    const ShellState head = state_;
+    const size_t started = started_.size();
     const ShellAnswer answer = condition();
     const bool may_end = state_.alive && (answer.truth != Truth::kTrue || answer.assumed);
     const ShellState end = state_;
@@ -305,6 +308,8 @@ void ShellScript::RunBlindly(const Part& condition, const std::function<void()>&
       if (may_end) *exit = end;
       return;
     }
+    // The next pass starts the same commands, and less of them is known.
+    started_.erase(started_.begin() + static_cast<int64_t>(started), started_.end());
     state_ = std::move(next);
   }
 }

@@ -21,16 +21,25 @@ namespace drydock {
 class ShellScript {
  public:
   using Words = std::vector<ShellText>;
-  // Gets each command that may run, and the state in which it runs. Commands inside sh -c "..." and
-  // eval count too. Returns whether the command is one that the caller looks for.
-  using OnCommand = std::function<bool(const Words& words, const ShellState& state)>;
+  // A command that may run, and the state in which it runs.
+  struct Started {
+    Words words;
+    ShellState state;
+  };
+  // Says whether the caller looks for a command. Commands inside sh -c "..." and eval count too.
+  using IsWanted = std::function<bool(const Words& words)>;
   // Returns the text of a file beside the script, for `source`.
   using ReadBeside = std::function<std::optional<std::string>(const std::string& path)>;
 
-  ShellScript(ShellState state, OnCommand on_command, ReadBeside read_beside);
+  ShellScript(ShellState state, IsWanted is_wanted, ReadBeside read_beside);
 
   // Returns the mistake at which bash, or this reader, gives up.
   std::optional<ShellFailure> Run(const ShellText& text);
+  const std::vector<Started>& started() const { return started_; }
+  // The `exit` or `exec` that ends the script, if one surely does.
+  std::optional<ShellChar> end() const {
+    return state_.alive ? std::optional<ShellChar>() : ended_;
+  }
 
  private:
   using Truth = ShellTruth;
@@ -127,15 +136,16 @@ class ShellScript {
 
   ShellState state_;
   ShellSession& session_;
-  const OnCommand on_command_;
+  const IsWanted is_wanted_;
   const ReadBeside read_beside_;
   std::vector<Loop> loops_;
   std::vector<Frame> frames_;
   bool in_outer_loop_ = false;  // a subshell runs in a loop
   std::optional<ShellText> input_;  // of the command that runs: <<< "text", or a here-document
   int depth_ = 0;
-  int mute_ = 0;         // commands are not reported
-  size_t found_ = 0;     // commands that the caller looks for
+  int mute_ = 0;         // commands do not count
+  std::vector<Started> started_;
+  std::optional<ShellChar> ended_;
   size_t escapes_ = 0;   // break, continue and return
   std::optional<ShellFailure> failure_;
 };
