@@ -52,7 +52,10 @@ std::optional<Command> PythonCommand(const Words& words, const ShellState& state
     if (started && EndsWith(word, ".py")) {
       return command(i, words[i].back().unresolved < 0 && BaseName(word) != ".py");
     }
-    if (launched && !IsResolved(words[i]) && !unknown.has_value()) unknown = i;
+    const std::string before = i == 0 ? "" : PlainText(words[i - 1]);
+    const bool value = before.starts_with("-") && before.find('=') == std::string::npos;
+    if (launched && !value && !IsResolved(words[i]) && !unknown.has_value()) unknown = i;
+    if (launched && (word == "-c" || word == "-" || (before == "-m" && word == "pip"))) break;
     launched = launched || IsLauncher(word);
     started = started || launched || !IsResolved(words[i]);
   }
@@ -179,11 +182,25 @@ int64_t GpusOf(const Words& launcher) {
   return sane ? *each * *nodes : 0;
 }
 
+// xargs adds words that it reads.
+void AddReadWords(Command* command) {
+  const std::string first = BaseName(PlainText(command->launcher[0]));
+  if (first != "xargs" && first != "parallel") return;
+  const ShellChar& at = command->script[0];
+  ShellSession& session = command->state.session();
+  ShellText more = session.Text(
+      session.Add({first, "it adds arguments that it reads", "", ShellUnknown::Kind::kOther, at}),
+      at);
+  more[0].wide = true;
+  command->arguments.push_back(std::move(more));
+}
+
 std::vector<Command> CommandsOf(const ShellScript& script) {
   std::vector<Command> commands;
   for (const ShellScript::Started& started : script.started()) {
-    const std::optional<Command> command = PythonCommand(started.words, started.state);
+    std::optional<Command> command = PythonCommand(started.words, started.state);
     if (!command.has_value()) continue;
+    AddReadWords(&*command);
     const bool again =
         std::any_of(commands.begin(), commands.end(),
                     [&](const Command& other) { return SameCommand(*command, other); });

@@ -33,7 +33,8 @@ class Expression {
     const Number value = Comma();
     if (mistake_.empty() && Next() != '\0') Fail(fmt::format("unexpected '{}'", text_.substr(at_)));
     if (!mistake_.empty()) return {std::nullopt, mistake_};
-    return {value, ""};
+    // bash refuses an operand that is no number.
+    return {unknown_ ? std::nullopt : value, ""};
   }
 
  private:
@@ -325,7 +326,10 @@ class Expression {
       return Fail(at_ < text_.size() ? fmt::format("unexpected '{}'", text_.substr(at_))
                                      : "a number is missing at the end");
     }
-    if (unknown) return std::nullopt;
+    if (unknown) {
+      unknown_ = unknown_ || skip_ == 0;
+      return std::nullopt;
+    }
     int64_t base = 10;
     size_t first = 0;
     const size_t hash = word.find('#');
@@ -382,10 +386,14 @@ class Expression {
     if (place.has_index && !place.index.has_value()) return std::nullopt;
     const std::optional<std::string> text =
         names_.Get(place.name, place.has_index ? place.index : std::nullopt);
-    if (!text.has_value()) return std::nullopt;
+    if (!text.has_value()) {
+      unknown_ = true;
+      return std::nullopt;
+    }
     if (variables_ >= kMaxVariables) return Fail("its variables refer to each other");
     const ShellNumber number = Expression(*text, &names_, variables_ + 1).Evaluate();
     if (!number.mistake.empty()) Fail(number.mistake);
+    unknown_ = unknown_ || !number.value.has_value();
     return number.value;
   }
 
@@ -393,7 +401,7 @@ class Expression {
     if (skip_ > 0 || !mistake_.empty()) return;
     if (place.has_index && !place.index.has_value()) return names_.Lose(place.name);
     names_.Set(place.name, place.has_index ? place.index : std::nullopt,
-               maybe_ > 0 ? std::nullopt : value);
+               maybe_ > 0 || unknown_ ? std::nullopt : value);
   }
 
   const std::string text_;
@@ -402,6 +410,7 @@ class Expression {
   size_t at_ = 0;
   int depth_ = 0;
   int skip_ = 0, maybe_ = 0;
+  bool unknown_ = false;  // an operand
   std::string mistake_;
 };
 

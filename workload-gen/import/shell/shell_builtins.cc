@@ -13,7 +13,7 @@
 namespace drydock {
 namespace {
 
-ShellAnswer Succeeded() { return {ShellTruth::kTrue, false}; }
+ShellAnswer Succeeded() { return {ShellTruth::kTrue, false, ""}; }
 
 // Files that set up a Python environment. They change PATH and variables of their own.
 bool IsEnvironmentFile(const std::string& path) {
@@ -74,7 +74,8 @@ ShellScript::Builtin ShellScript::FindBuiltin(const std::string& name) {
       {"false", &ShellScript::NotSucceed},   {"alias", &ShellScript::Alias},
       {"shopt", &ShellScript::ShellOptions}, {"wait", &ShellScript::Wait},
       {"umask", &ShellScript::Succeed},      {"ulimit", &ShellScript::Succeed},
-      {"unalias", &ShellScript::Succeed},    {"hash", &ShellScript::Succeed}};
+      {"unalias", &ShellScript::Succeed},    {"hash", &ShellScript::Succeed},
+      {"enable", &ShellScript::Alias}};
   const auto found = builtins.find(name);
   return found == builtins.end() ? nullptr : found->second;
 }
@@ -84,7 +85,7 @@ ShellAnswer ShellScript::Succeed(const Words& /*words*/, const ShellCommand& /*c
 }
 
 ShellAnswer ShellScript::NotSucceed(const Words& /*words*/, const ShellCommand& /*command*/) {
-  return {Truth::kFalse, false};
+  return {Truth::kFalse, false, ""};
 }
 
 ShellAnswer ShellScript::Test(const Words& words, const ShellCommand& /*command*/) {
@@ -155,9 +156,26 @@ ShellAnswer ShellScript::Declare(const Words& words, const ShellCommand& command
     }
   }
   if (declaration.prints) return Succeeded();
+  if (declaration.command == "local" && state_.locals.empty()) {
+    // Outside of a function it fails, after its words are expanded.
+    for (const ShellArgument& argument : command.arguments) {
+      ShellExpander expander(&state_);
+      if (argument.assignment.has_value()) expander.Text(argument.assignment->value);
+      Check(expander, command.at);
+    }
+    return {Truth::kFalse, false, ""};
+  }
   for (const ShellArgument& argument : command.arguments) {
-    if (argument.assignment.has_value()) {
-      DeclareOne(declaration, &*argument.assignment, argument.assignment->name);
+    if (!argument.assignment.has_value()) continue;
+    const ShellAssignment& whole = *argument.assignment;
+    if (whole.is_array) {
+      DeclareOne(declaration, &whole, whole.name);
+      continue;
+    }
+    for (ShellWord& value : ShellExpander(&state_).Braces(whole.value)) {
+      ShellAssignment assignment = whole;
+      assignment.value = std::move(value);
+      DeclareOne(declaration, &assignment, whole.name);
     }
   }
   for (; at < words.size(); ++at) {
@@ -337,7 +355,7 @@ ShellAnswer ShellScript::Read(const Words& words, const ShellCommand& command) {
     }
     return {};
   }
-  const ShellAnswer answer{whole ? Truth::kFalse : Truth::kTrue, false};
+  const ShellAnswer answer{whole ? Truth::kFalse : Truth::kTrue, false, ""};
   if (array) {
     const std::vector<ShellText> fields = ShellExpander(&state_).Split(line);
     ShellAssignment assignment;
@@ -598,7 +616,7 @@ ShellAnswer ShellScript::Shift(const Words& words, const ShellCommand& command) 
     state_.arguments.clear();
     return {};
   }
-  return {Truth::kFalse, false};
+  return {Truth::kFalse, false, ""};
 }
 
 ShellAnswer ShellScript::Unset(const Words& words, const ShellCommand& command) {
@@ -829,7 +847,7 @@ ShellAnswer ShellScript::GetOptions(const Words& words, const ShellCommand& comm
   // The script has no arguments but the given ones.
   const bool none = words.size() == 3 && state_.top_arguments && state_.arguments.empty() &&
                     state_.lost_arguments < 0;
-  if (none) return {Truth::kFalse, true};
+  if (none) return {Truth::kFalse, true, ""};
   return {};
 }
 
@@ -843,7 +861,9 @@ ShellAnswer ShellScript::ChangeFolder(const Words& words, const ShellCommand& /*
 }
 
 ShellAnswer ShellScript::Alias(const Words& words, const ShellCommand& command) {
-  if (words.size() > 1 && state_.options.contains("expand_aliases")) {
+  if (PlainText(words[0]) == "enable") {
+    Fail("'enable' changes what commands do, which is not understood; remove this line", command.at);
+  } else if (words.size() > 1 && state_.options.contains("expand_aliases")) {
     Fail("'alias' gives commands other names, which are not understood; write the command itself",
          command.at);
   }

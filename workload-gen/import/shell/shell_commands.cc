@@ -65,13 +65,20 @@ ShellAnswer ShellScript::Simple(const ShellCommand& command) {
       }
     }
     Redirect(command);
-    return {runs_command ? Truth::kUnknown : Truth::kTrue, false};
+    return {runs_command ? Truth::kUnknown : Truth::kTrue, false, ""};
   }
   // Assignments before a command are of that command.
   std::map<std::string, std::shared_ptr<const ShellVariable>> hidden;
   for (const ShellAssignment& assignment : command.assignments) {
-    ShellScope::Hide(&state_, assignment.name, &hidden);
-    expander.Assign(assignment);
+    if (assignment.is_array || assignment.has_index) {
+      ShellScope::Hide(&state_, assignment.name, &hidden);
+      expander.Assign(assignment);
+    } else {
+      // What the value itself assigns stays.
+      const ShellText value = expander.Text(assignment.value);
+      ShellScope::Hide(&state_, assignment.name, &hidden);
+      expander.AssignElement(assignment.name, nullptr, value, assignment.append, assignment.at);
+    }
     Check(expander, assignment.at);
     ShellVariable* variable = state_.Change(assignment.name);
     if (variable != nullptr) variable->exported = true;
@@ -145,7 +152,7 @@ ShellAnswer ShellScript::Unnamed(const Words& words, const ShellCommand& command
                                       fmt::format("a command whose name is {} may assign it", what),
                                       command.at);
     --mute_;
-    return {answer.truth == Truth::kTrue ? Truth::kUnknown : answer.truth, false};
+    return {answer.truth == Truth::kTrue ? Truth::kUnknown : answer.truth, false, ""};
   }
   state_.ForgetAll(
       fmt::format("a command may assign it whose name is {}, which is not known", what), command.at);
@@ -163,7 +170,7 @@ ShellAnswer ShellScript::Returned(ShellAnswer answer, const std::string& why, co
     known = true;
     state_.Join(frame.returns[i], why, at);
   }
-  return {truth, answer.assumed && frame.returns.empty()};
+  return {truth, answer.assumed && frame.returns.empty(), ""};
 }
 
 ShellAnswer ShellScript::Call(const ShellCommandPtr& body, const Words& words) {

@@ -20,6 +20,14 @@ struct Operand {
   bool count = false;         // $# of the script itself
 };
 
+// Returns the name of the first part that is not known, or "".
+std::string NeedsOf(const ShellText& word, const ShellSession& session) {
+  for (const ShellChar& c : word) {
+    if (c.unresolved >= 0) return session.Of(c).what;
+  }
+  return "";
+}
+
 Operand OperandOf(const ShellText& word, const ShellSession& session) {
   Operand operand{PlainText(word), IsResolved(word)};
   if (word.empty() || operand.known) return operand;
@@ -170,10 +178,17 @@ class DoubleTest {
     answer.truth = Either();
     if (at_ != tokens_.size()) answer.truth = ShellTruth::kUnknown;
     answer.assumed = assumed_;
+    answer.needs = needs_;
     return answer;
   }
 
  private:
+  ShellText TextOf(const ShellWord& word) {
+    ShellText text = expander_.Text(word);
+    if (needs_.empty()) needs_ = NeedsOf(text, state_.session());
+    return text;
+  }
+
   bool AtSign(const char* sign) const { return at_ < tokens_.size() && tokens_[at_].sign == sign; }
   bool AtWord() const { return at_ < tokens_.size() && tokens_[at_].sign.empty(); }
   std::string Literal(size_t at) const {
@@ -251,7 +266,7 @@ class DoubleTest {
 
   ShellTruth IsEmpty(const ShellWord& word) {
     if (skip_ > 0) return ShellTruth::kUnknown;
-    const Operand a = OperandOf(expander_.Text(word), state_.session());
+    const Operand a = OperandOf(TextOf(word), state_.session());
     if (a.not_assigned) {
       assumed_ = true;
       return ShellTruth::kTrue;
@@ -264,7 +279,7 @@ class DoubleTest {
     if (skip_ > 0) return ShellTruth::kUnknown;
     if (flag == "-z") return IsEmpty(word);
     if (flag == "-n") return Not(IsEmpty(word));
-    const ShellText text = expander_.Text(word);
+    const ShellText text = TextOf(word);
     if (flag != "-v" || !IsResolved(text) || !IsShellName(PlainText(text))) {
       return ShellTruth::kUnknown;
     }
@@ -285,7 +300,7 @@ class DoubleTest {
     if (skip_ > 0) return ShellTruth::kUnknown;
     if (IsNumberSign(sign)) {
       const auto number = [&](const ShellWord& word) -> std::optional<int64_t> {
-        const ShellText text = expander_.Text(word);
+        const ShellText text = TextOf(word);
         if (OperandOf(text, state_.session()).count) {
           assumed_ = true;
           return 0;
@@ -296,7 +311,7 @@ class DoubleTest {
       if (!a.has_value() || !b.has_value()) return ShellTruth::kUnknown;
       return CompareNumbers(sign, *a, *b);
     }
-    const ShellText text = expander_.Text(left);
+    const ShellText text = TextOf(left);
     if (sign == "=~") {
       expander_.Text(right);
       return ShellTruth::kUnknown;
@@ -314,6 +329,7 @@ class DoubleTest {
   size_t at_ = 0;
   int skip_ = 0;
   bool assumed_ = false;
+  std::string needs_;
 };
 
 }  // namespace
@@ -342,8 +358,14 @@ ShellAnswer EvaluateTest(const std::vector<ShellText>& words, const ShellSession
   const bool wide = std::any_of(words.begin(), words.end(), [&](const ShellText& word) {
     return IsWide(word) && !OperandOf(word, session).not_assigned;
   });
-  if (wide) return {};
-  return SingleTest(std::move(operands)).Evaluate();
+  std::string needs;
+  for (const ShellText& word : words) {
+    if (needs.empty()) needs = NeedsOf(word, session);
+  }
+  ShellAnswer answer;
+  if (!wide) answer = SingleTest(std::move(operands)).Evaluate();
+  answer.needs = needs;
+  return answer;
 }
 
 ShellAnswer EvaluateDoubleTest(const std::vector<ShellTestToken>& tokens, ShellState* state,

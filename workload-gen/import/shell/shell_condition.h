@@ -4,6 +4,7 @@
 #define DRYDOCK_WORKLOAD_GEN_IMPORT_SHELL_SHELL_CONDITION_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "workload-gen/import/shell/shell_expansion.h"
@@ -18,6 +19,7 @@ ShellTruth Or(ShellTruth a, ShellTruth b);
 struct ShellAnswer {
   ShellTruth truth = ShellTruth::kUnknown;
   bool assumed = false;  // it holds if a variable that the script does not assign is empty
+  std::string needs;     // "$NODES": what a condition depends on that is not known; may be ""
 };
 
 // `words` begin with [ or test. Supports comparisons of strings and of whole numbers, -z, -n, !,

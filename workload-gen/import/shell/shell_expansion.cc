@@ -48,7 +48,7 @@ bool IsScriptFolder(const std::string& source) {
 // that fits, but no file has such a name.
 bool IsLayerPattern(const std::string& text) {
   return text.find_first_of("(MEt|,") != std::string::npos &&
-         text.find_first_not_of("MEGDLtmd0123456789[]()*+-|,:_") == std::string::npos;
+         text.find_first_not_of("MEGDLtmd0123456789[]()*+-|,:_'\"") == std::string::npos;
 }
 
 // NAME[index] or NAME=expression.
@@ -408,7 +408,6 @@ ShellText ShellExpander::FileNames(const Chars& field) {
   return unknown;
 }
 
-// Expands {a,b} and {1..4}.
 std::vector<ShellWord> ShellExpander::Braces(const ShellWord& word) const {
   for (size_t open = 0; open < word.size(); ++open) {
     if (!IsUnquoted(word[open], '{')) continue;

@@ -26,6 +26,8 @@ class ShellExpander {
   // The words of a command: a word may become none or several.
   std::vector<ShellText> Fields(const ShellWord& word);
   std::vector<ShellText> AllFields(const std::vector<ShellWord>& words);
+  // {a,b} and {1..4}.
+  std::vector<ShellWord> Braces(const ShellWord& word) const;
   // One text, as in an assignment: not split.
   ShellText Text(const ShellWord& word);
   // Nothing if a part is not known.
@@ -92,7 +94,6 @@ class ShellExpander {
                                    const std::optional<ShellPattern>& pattern,
                                    const ShellText& replacement, const ShellText& value) const;
 
-  std::vector<ShellWord> Braces(const ShellWord& word) const;
   ShellText FileNames(const Chars& field);
   ShellText Plain(const Chars& chars) const;
   void Fail(const std::string& message, const ShellChar& at);

@@ -499,10 +499,11 @@ void ShellExpander::Assign(const ShellAssignment& assignment) {
                          assignment.append, assignment.at);
   }
   std::vector<std::pair<const ShellElement*, ShellText>> values;
-  bool keyed = false, wide = false;
+  bool keyed = false, wide = false, braces = false;
   for (const ShellElement& element : assignment.elements) {
     keyed = keyed || element.has_key;
     if (element.has_key) {
+      braces = braces || Braces(element.value).size() > 1;
       values.emplace_back(&element, Text(element.value));
       continue;
     }
@@ -514,7 +515,7 @@ void ShellExpander::Assign(const ShellAssignment& assignment) {
   ShellVariable* variable = state_.Change(name);
   if (variable == nullptr) return;
   const bool map = variable->form == ShellVariable::Form::kMap;
-  const bool lost = (keyed && wide) || (map && !keyed && !values.empty()) ||
+  const bool lost = (keyed && wide) || braces || (map && !keyed && !values.empty()) ||
                     variable->integer || variable->letters != '\0' || assignment.has_index;
   if (!map) variable->form = ShellVariable::Form::kArray;
   if (!assignment.append) {

@@ -13,7 +13,12 @@ constexpr int kMaxPasses = 12;      // until the state of a loop no longer chang
 
 using Kind = ShellCommand::Kind;
 
-ShellAnswer Answer(ShellTruth truth) { return {truth, false}; }
+ShellAnswer Answer(ShellTruth truth) { return {truth, false, ""}; }
+
+std::string AsNeeded(const ShellAnswer& answer) {
+  return answer.needs.empty() ? ", as its condition is not known"
+                              : fmt::format(", as that depends on {}", answer.needs);
+}
 
 }  // namespace
 
@@ -224,8 +229,8 @@ ShellAnswer ShellScript::AndOr(const ShellCommand& command) {
   const auto skip = [&] { return Answer(is_and ? Truth::kFalse : Truth::kTrue); };
   if (left.truth == Truth::kUnknown) {
     return Either(right, skip,
-                  fmt::format("the command after this '{}' may assign it or not",
-                              is_and ? "&&" : "||"),
+                  fmt::format("the command after this '{}' may assign it or not{}",
+                              is_and ? "&&" : "||", AsNeeded(left)),
                   command.at);
   }
   if ((left.truth == Truth::kTrue) != is_and) return left;
@@ -244,8 +249,7 @@ ShellAnswer ShellScript::If(const ShellCommand& command, size_t at) {
   const auto body = [&] { return Run(*parts[at + 1]); };
   const auto rest = [&] { return If(command, at + 2); };
   if (condition.truth == Truth::kUnknown) {
-    return Either(body, rest, "this 'if' may assign it or not, as its condition is not known",
-                  command.at);
+    return Either(body, rest, "this 'if' may assign it or not" + AsNeeded(condition), command.at);
   }
   const bool holds = condition.truth == Truth::kTrue;
   if (!condition.assumed) return holds ? body() : rest();
@@ -449,8 +453,11 @@ ShellAnswer ShellScript::CaseFrom(const ShellCommand& command, const ShellText& 
     case Truth::kUnknown:
       break;
   }
-  return Either(body, rest, "this 'case' may assign it or not, as its word is not known",
-                command.at);
+  ShellAnswer answer;
+  for (const ShellChar& c : word) {
+    if (c.unresolved >= 0 && answer.needs.empty()) answer.needs = session_.Of(c).what;
+  }
+  return Either(body, rest, "this 'case' may assign it or not" + AsNeeded(answer), command.at);
 }
 
 ShellAnswer ShellScript::Coprocess(const ShellCommand& command) {
