@@ -21,8 +21,7 @@ int main(int count, char** values) {
   }
   const Result<std::string> text = drydock::ReadFile(values[1]);
   if (!text.ok()) return 2;
-  const Result<drydock::LaunchLine> line =
-      drydock::ReadLaunchScript(*text, values[1], variables);
+  const Result<drydock::LaunchLine> line = drydock::ReadLaunchScript(*text, values[1], variables);
   if (!line.ok()) {
     fmt::print(stderr, "{}\n", line.error().ToString());
     return 1;

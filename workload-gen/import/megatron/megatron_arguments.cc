@@ -155,12 +155,12 @@ class Sorter {
     }
     for (const ScriptWord& value : given.values) {
       if (value.unresolved.empty()) continue;
-      diagnostics_.Add(value.ErrorHere(
-          fmt::format("the value of '{}'{}: {}", argument.name,
-                      value.location.line == given.flag.location.line
-                          ? ""
-                          : fmt::format(" (line {})", given.flag.location.line),
-                      value.Unknown())));
+      diagnostics_.Add(
+          value.ErrorHere(fmt::format("the value of '{}'{}: {}", argument.name,
+                                      value.location.line == given.flag.location.line
+                                          ? ""
+                                          : fmt::format(" (line {})", given.flag.location.line),
+                                      value.Unknown())));
       return;
     }
     given_[argument.name] = std::move(given);

@@ -114,9 +114,10 @@ INSTANTIATE_TEST_SUITE_P(
                 "start, then every n-th"},
         Mistake{"--bf16 --window-size 9,0 --window-attn-skip-freq [1,0]*3",
                 "'[1,0]*3' is a list of 6 layers; the model has 48"},
-        Mistake{"--bf16 --ffn-hidden-size $FFN",
-                "the value of '--ffn-hidden-size': $FFN is not known: the script does not assign it; "
-                "give it with --variable FFN=VALUE"},
+        Mistake{
+            "--bf16 --ffn-hidden-size $FFN",
+            "the value of '--ffn-hidden-size': $FFN is not known: the script does not assign it; "
+            "give it with --variable FFN=VALUE"},
         Mistake{
             "--bf16 --use-torch-fsdp2",
             "'--use-torch-fsdp2': of Megatron-LM, its own data parallelism and Megatron-FSDP are "

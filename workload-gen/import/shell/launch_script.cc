@@ -201,9 +201,9 @@ std::vector<Command> CommandsOf(const ShellScript& script) {
     std::optional<Command> command = PythonCommand(started.words, started.state);
     if (!command.has_value()) continue;
     AddReadWords(&*command);
-    const bool again =
-        std::any_of(commands.begin(), commands.end(),
-                    [&](const Command& other) { return SameCommand(*command, other); });
+    const bool again = std::any_of(commands.begin(), commands.end(), [&](const Command& other) {
+      return SameCommand(*command, other);
+    });
     if (!again) commands.push_back(*command);
   }
   return commands;
@@ -341,9 +341,9 @@ Result<LaunchLine> ReadBareList(const ShellText& text, ShellState state) {
 
 std::string ScriptWord::Unknown() const {
   const std::string reason = why.empty() ? "the script does not assign it" : why;
-  const std::string remedy =
-      variable.empty() ? "write its value into the script"
-                       : fmt::format("give it with --variable {}=VALUE", variable);
+  const std::string remedy = variable.empty()
+                                 ? "write its value into the script"
+                                 : fmt::format("give it with --variable {}=VALUE", variable);
   return fmt::format("{} is not known: {}; {}", unresolved, reason, remedy);
 }
 
@@ -374,10 +374,11 @@ Result<LaunchLine> ReadLaunchScript(const std::string& text, const std::string& 
   if (failure.has_value()) return maker.ErrorAt(*failure);
   const std::vector<Command> commands = CommandsOf(script);
   if (commands.empty() && script.end().has_value()) {
-    return maker.ErrorAt({"no training command: without further values, the script ends here; give "
-                          "what the condition of this line needs with --variable NAME=VALUE, and "
-                          "arguments with --variable 1=VALUE",
-                          *script.end()});
+    return maker.ErrorAt(
+        {"no training command: without further values, the script ends here; give "
+         "what the condition of this line needs with --variable NAME=VALUE, and "
+         "arguments with --variable 1=VALUE",
+         *script.end()});
   }
   ASSIGN_OR_RETURN(const size_t chosen, ChooseCommand(commands, maker, file_name));
   const Command& command = commands[chosen];

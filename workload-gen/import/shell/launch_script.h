@@ -17,12 +17,12 @@
 namespace drydock {
 
 struct ScriptWord {
-  std::string text;        // the known characters
-  std::string unresolved;  // "$NODES": a part of the word that is not known; else ""
-  std::string why;         // why it is not known; "" if the script does not assign it
-  std::string variable;    // "NODES": that a user may give instead; may be ""
+  std::string text;                  // the known characters
+  std::string unresolved;            // "$NODES": a part of the word that is not known; else ""
+  std::string why;                   // why it is not known; "" if the script does not assign it
+  std::string variable;              // "NODES": that a user may give instead; may be ""
   size_t known = std::string::npos;  // characters of `text` before the part that is not known
-  bool wide = false;       // that part may be several words, or none
+  bool wide = false;                 // that part may be several words, or none
   Location location;
   std::string source_line;
 

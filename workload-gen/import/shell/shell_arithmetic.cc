@@ -91,8 +91,7 @@ class Expression {
       const Place place = TakePlace();
       Take(sign.c_str());
       const Number right = Assignment();
-      value = sign == "=" ? right
-                          : Combine(ValueOf(place), sign.substr(0, sign.size() - 1), right);
+      value = sign == "=" ? right : Combine(ValueOf(place), sign.substr(0, sign.size() - 1), right);
       Set(place, value);
     }
     --depth_;
@@ -104,8 +103,8 @@ class Expression {
     ++skip_;
     TakePlace();
     --skip_;
-    static constexpr const char* kSigns[] = {"<<=", ">>=", "*=", "/=", "%=", "+=",
-                                             "-=",  "&=",  "^=", "|="};
+    static constexpr const char* kSigns[] = {
+        "<<=", ">>=", "*=", "/=", "%=", "+=", "-=", "&=", "^=", "|="};
     for (const char* sign : kSigns) {
       if (At(sign)) return sign;
     }
@@ -186,7 +185,10 @@ class Expression {
         return TakeAlone("+", "=") ? "+" : TakeAlone("-", "=") ? "-" : "";
       default:
         if (At("**")) return "";
-        return TakeAlone("*", "=") ? "*" : TakeAlone("/", "=") ? "/" : TakeAlone("%", "=") ? "%" : "";
+        return TakeAlone("*", "=")   ? "*"
+               : TakeAlone("/", "=") ? "/"
+               : TakeAlone("%", "=") ? "%"
+                                     : "";
     }
   }
 
@@ -246,7 +248,8 @@ class Expression {
         value = 1;
         const bool small = *base >= -1 && *base <= 1;
         const int64_t times = small && *exponent > 2 ? 2 + *exponent % 2 : *exponent;
-        for (int64_t i = 0; i < times && value.has_value(); ++i) value = Compute(*value, "*", *base);
+        for (int64_t i = 0; i < times && value.has_value(); ++i)
+          value = Compute(*value, "*", *base);
       }
     }
     --depth_;
@@ -364,8 +367,7 @@ class Expression {
     while (at_ < text_.size() && IsNameCharacter(text_[at_])) place.name += text_[at_++];
     if (at_ < text_.size() && text_[at_] == kUnknownOperand) {
       // A name that is not known in full.
-      while (at_ < text_.size() &&
-             (IsNameCharacter(text_[at_]) || text_[at_] == kUnknownOperand)) {
+      while (at_ < text_.size() && (IsNameCharacter(text_[at_]) || text_[at_] == kUnknownOperand)) {
         ++at_;
       }
       place.name = kUnknownOperand;

@@ -102,8 +102,8 @@ TEST(ShellArithmetic, Mistakes) {
   EXPECT_EQ(MistakeOf("8 8"), "unexpected '8'");
   EXPECT_EQ(MistakeOf("LOOP"), "its variables refer to each other");
   EXPECT_EQ(MistakeOf("2 ** -1"), "an exponent less than 0");
-  for (const char* expression : {"8 % (4-NODES)", "8)", "08a", "1 = 1", "1 ! 2", "1 < ", "65#1",
-                                 "A[1", "12#", "$X"}) {
+  for (const char* expression :
+       {"8 % (4-NODES)", "8)", "08a", "1 = 1", "1 ! 2", "1 < ", "65#1", "A[1", "12#", "$X"}) {
     EXPECT_NE(MistakeOf(expression), "") << expression;
   }
   EXPECT_NE(MistakeOf(std::string(10000, '(')), "");

@@ -54,28 +54,47 @@ struct ShellScript::Declaration {
 };
 
 ShellScript::Builtin ShellScript::FindBuiltin(const std::string& name) {
-  static const std::map<std::string, Builtin> builtins = {
-      {"export", &ShellScript::Declare},     {"declare", &ShellScript::Declare},
-      {"typeset", &ShellScript::Declare},    {"local", &ShellScript::Declare},
-      {"readonly", &ShellScript::Declare},   {"read", &ShellScript::Read},
-      {"mapfile", &ShellScript::MapFile},    {"readarray", &ShellScript::MapFile},
-      {"printf", &ShellScript::Printf},      {"let", &ShellScript::Let},
-      {"set", &ShellScript::Set},            {"shift", &ShellScript::Shift},
-      {"unset", &ShellScript::Unset},        {"eval", &ShellScript::Eval},
-      {"source", &ShellScript::Source},      {".", &ShellScript::Source},
-      {"exec", &ShellScript::Exec},          {"exit", &ShellScript::Exit},
-      {"logout", &ShellScript::Exit},        {"return", &ShellScript::Return},
-      {"break", &ShellScript::LeaveLoop},    {"continue", &ShellScript::LeaveLoop},
-      {"trap", &ShellScript::Trap},          {"getopts", &ShellScript::GetOptions},
-      {"cd", &ShellScript::ChangeFolder},    {"pushd", &ShellScript::ChangeFolder},
-      {"popd", &ShellScript::ChangeFolder},  {"[", &ShellScript::Test},
-      {"test", &ShellScript::Test},          {"true", &ShellScript::Succeed},
-      {":", &ShellScript::Succeed},          {"echo", &ShellScript::Succeed},
-      {"false", &ShellScript::NotSucceed},   {"alias", &ShellScript::Alias},
-      {"shopt", &ShellScript::ShellOptions}, {"wait", &ShellScript::Wait},
-      {"umask", &ShellScript::Succeed},      {"ulimit", &ShellScript::Succeed},
-      {"unalias", &ShellScript::Succeed},    {"hash", &ShellScript::Succeed},
-      {"enable", &ShellScript::Alias}};
+  static const std::map<std::string, Builtin> builtins = {{"export", &ShellScript::Declare},
+                                                          {"declare", &ShellScript::Declare},
+                                                          {"typeset", &ShellScript::Declare},
+                                                          {"local", &ShellScript::Declare},
+                                                          {"readonly", &ShellScript::Declare},
+                                                          {"read", &ShellScript::Read},
+                                                          {"mapfile", &ShellScript::MapFile},
+                                                          {"readarray", &ShellScript::MapFile},
+                                                          {"printf", &ShellScript::Printf},
+                                                          {"let", &ShellScript::Let},
+                                                          {"set", &ShellScript::Set},
+                                                          {"shift", &ShellScript::Shift},
+                                                          {"unset", &ShellScript::Unset},
+                                                          {"eval", &ShellScript::Eval},
+                                                          {"source", &ShellScript::Source},
+                                                          {".", &ShellScript::Source},
+                                                          {"exec", &ShellScript::Exec},
+                                                          {"exit", &ShellScript::Exit},
+                                                          {"logout", &ShellScript::Exit},
+                                                          {"return", &ShellScript::Return},
+                                                          {"break", &ShellScript::LeaveLoop},
+                                                          {"continue", &ShellScript::LeaveLoop},
+                                                          {"trap", &ShellScript::Trap},
+                                                          {"getopts", &ShellScript::GetOptions},
+                                                          {"cd", &ShellScript::ChangeFolder},
+                                                          {"pushd", &ShellScript::ChangeFolder},
+                                                          {"popd", &ShellScript::ChangeFolder},
+                                                          {"[", &ShellScript::Test},
+                                                          {"test", &ShellScript::Test},
+                                                          {"true", &ShellScript::Succeed},
+                                                          {":", &ShellScript::Succeed},
+                                                          {"echo", &ShellScript::Succeed},
+                                                          {"false", &ShellScript::NotSucceed},
+                                                          {"alias", &ShellScript::Alias},
+                                                          {"shopt", &ShellScript::ShellOptions},
+                                                          {"wait", &ShellScript::Wait},
+                                                          {"umask", &ShellScript::Succeed},
+                                                          {"ulimit", &ShellScript::Succeed},
+                                                          {"unalias", &ShellScript::Succeed},
+                                                          {"hash", &ShellScript::Succeed},
+                                                          {"enable", &ShellScript::Alias}};
   const auto found = builtins.find(name);
   return found == builtins.end() ? nullptr : found->second;
 }
@@ -227,8 +246,8 @@ void ShellScript::DeclareOne(const Declaration& declaration, const ShellAssignme
     if (declaration.integer) variable->integer = true;
     if (declaration.letters != '\0') variable->letters = declaration.letters;
   };
-  const bool attributes = declaration.map || declaration.array || declaration.integer ||
-                          declaration.letters != '\0';
+  const bool attributes =
+      declaration.map || declaration.array || declaration.integer || declaration.letters != '\0';
   ShellExpander expander(&state_);
   if (local) {
     // The value is expanded before the variable hides the outer one.
@@ -258,8 +277,7 @@ void ShellScript::DeclareOne(const Declaration& declaration, const ShellAssignme
     if (again && assignment == nullptr && !attributes) return;
     if (assignment != nullptr && (assignment->append || assignment->has_index)) {
       state_.Change(name);
-      return state_.Forget(name, "this form of a local variable is not understood",
-                           declaration.at);
+      return state_.Forget(name, "this form of a local variable is not understood", declaration.at);
     }
     ShellScope::Hide(&state_, name, &state_.locals.back());
     state_.Unset(name);
@@ -350,7 +368,8 @@ ShellAnswer ShellScript::Read(const Words& words, const ShellCommand& command) {
     if (names.empty()) state_.Forget("REPLY", why, at);
     for (const ShellText& name : names) {
       LoseWord(name, why, at);
-      ShellVariable* variable = array && IsResolved(name) ? state_.Change(PlainText(name)) : nullptr;
+      ShellVariable* variable =
+          array && IsResolved(name) ? state_.Change(PlainText(name)) : nullptr;
       if (variable != nullptr) variable->form = ShellVariable::Form::kArray;
     }
     return {};
@@ -508,13 +527,12 @@ ShellAnswer ShellScript::Printf(const Words& words, const ShellCommand& command)
   if (!flag.starts_with("-v")) return Succeeded();
   const bool attached = flag.size() > 2;
   if (!attached && words.size() < 3) return {};
-  const ShellText name =
-      attached ? ShellText(words[1].begin() + 2, words[1].end()) : words[2];
+  const ShellText name = attached ? ShellText(words[1].begin() + 2, words[1].end()) : words[2];
   size_t format = attached ? 2 : 3;
   if (format < words.size() && PlainText(words[format]) == "--") ++format;
-  const bool known = format < words.size() && IsResolved(name) &&
-                     std::all_of(words.begin() + static_cast<int64_t>(format), words.end(),
-                                 IsResolved);
+  const bool known =
+      format < words.size() && IsResolved(name) &&
+      std::all_of(words.begin() + static_cast<int64_t>(format), words.end(), IsResolved);
   const std::optional<std::string> text =
       known ? Formatted(words, format) : std::optional<std::string>();
   if (!text.has_value()) {
@@ -556,9 +574,9 @@ void ShellScript::SetOption(const std::string& name, bool on, const ShellChar& a
 }
 
 ShellAnswer ShellScript::Set(const Words& words, const ShellCommand& command) {
-  static const std::map<char, std::string> letters = {
-      {'f', "noglob"}, {'a', "allexport"}, {'n', "noexec"},
-      {'k', "keyword"}, {'B', "braceexpand"}, {'t', "onecmd"}};
+  static const std::map<char, std::string> letters = {{'f', "noglob"},      {'a', "allexport"},
+                                                      {'n', "noexec"},      {'k', "keyword"},
+                                                      {'B', "braceexpand"}, {'t', "onecmd"}};
   if (words.size() > 1 && !IsResolved(words[1])) {
     state_.ForgetAll("'set' gets words that are not known", command.at);
     return {};
@@ -599,8 +617,9 @@ ShellAnswer ShellScript::Shift(const Words& words, const ShellCommand& command) 
   if (state_.lost_arguments >= 0) return {};
   const bool wide = std::any_of(state_.arguments.begin(), state_.arguments.end(), IsWide);
   if (!number.has_value() || *number < 0 || wide) {
-    state_.lost_arguments = session_.Add({"$@", "'shift' drops a number of arguments that is not "
-                                                "known",
+    state_.lost_arguments = session_.Add({"$@",
+                                          "'shift' drops a number of arguments that is not "
+                                          "known",
                                           "", ShellUnknown::Kind::kOther, command.at});
     return {};
   }
@@ -660,7 +679,8 @@ ShellAnswer ShellScript::Unset(const Words& words, const ShellCommand& command) 
 ShellAnswer ShellScript::Eval(const Words& words, const ShellCommand& command) {
   ShellText text;
   for (size_t i = 1; i < words.size(); ++i) {
-    if (i > 1) text.push_back({' ', false, command.at.file, command.at.line, command.at.column, -1});
+    if (i > 1)
+      text.push_back({' ', false, command.at.file, command.at.line, command.at.column, -1});
     text.insert(text.end(), words[i].begin(), words[i].end());
   }
   for (ShellChar& c : text) c.wide = c.unresolved >= 0;
@@ -691,8 +711,8 @@ std::optional<std::string> ShellScript::PathBeside(const ShellText& word) const 
   }
   std::string path = PlainText(rest);
   while (path.starts_with("./")) path = path.substr(2);
-  const bool plain = IsResolved(rest) && !path.empty() && path[0] != '/' &&
-                     path.find("..") == std::string::npos;
+  const bool plain =
+      IsResolved(rest) && !path.empty() && path[0] != '/' && path.find("..") == std::string::npos;
   if (!plain || (!beside && state_.folder != ShellState::Folder::kCaller)) return std::nullopt;
   return path;
 }
@@ -728,8 +748,9 @@ ShellAnswer ShellScript::Source(const Words& words, const ShellCommand& command)
   ++depth_;
   RunText(WithPlaces(*text, file), /*hard=*/true, &answer);
   --depth_;
-  answer = Returned(answer, "the file of this 'source' may assign it, and where it ends is not known",
-                    command.at);
+  answer =
+      Returned(answer, "the file of this 'source' may assign it, and where it ends is not known",
+               command.at);
   if (words.size() > 2) {
     state_.arguments = caller.arguments;
     state_.top_arguments = caller.top_arguments;
@@ -762,9 +783,8 @@ ShellAnswer ShellScript::Exit(const Words& /*words*/, const ShellCommand& comman
 
 ShellAnswer ShellScript::Return(const Words& words, const ShellCommand& /*command*/) {
   if (frames_.empty()) return {};
-  const std::optional<int64_t> number = words.size() > 1 && IsResolved(words[1])
-                                            ? WholeNumber(PlainText(words[1]))
-                                            : std::nullopt;
+  const std::optional<int64_t> number =
+      words.size() > 1 && IsResolved(words[1]) ? WholeNumber(PlainText(words[1])) : std::nullopt;
   Truth truth = Truth::kUnknown;
   if (number.has_value()) truth = *number % 256 == 0 ? Truth::kTrue : Truth::kFalse;
   frames_.back().returns.push_back(state_);
@@ -804,11 +824,11 @@ ShellAnswer ShellScript::Trap(const Words& words, const ShellCommand& command) {
   if (words.size() < at + 2) return Succeeded();
   const ShellText handler = words[at];
   const std::string plain = PlainText(handler);
-  const bool at_end = std::all_of(
-      words.begin() + static_cast<int64_t>(at) + 1, words.end(), [](const ShellText& word) {
-        const std::string signal = PlainText(word);
-        return IsResolved(word) && (signal == "EXIT" || signal == "0");
-      });
+  const bool at_end = std::all_of(words.begin() + static_cast<int64_t>(at) + 1, words.end(),
+                                  [](const ShellText& word) {
+                                    const std::string signal = PlainText(word);
+                                    return IsResolved(word) && (signal == "EXIT" || signal == "0");
+                                  });
   if (at_end || (IsResolved(handler) && (plain.empty() || plain == "-" || plain == "-p"))) {
     return Succeeded();
   }
@@ -862,7 +882,8 @@ ShellAnswer ShellScript::ChangeFolder(const Words& words, const ShellCommand& /*
 
 ShellAnswer ShellScript::Alias(const Words& words, const ShellCommand& command) {
   if (PlainText(words[0]) == "enable") {
-    Fail("'enable' changes what commands do, which is not understood; remove this line", command.at);
+    Fail("'enable' changes what commands do, which is not understood; remove this line",
+         command.at);
   } else if (words.size() > 1 && state_.options.contains("expand_aliases")) {
     Fail("'alias' gives commands other names, which are not understood; write the command itself",
          command.at);
@@ -871,9 +892,8 @@ ShellAnswer ShellScript::Alias(const Words& words, const ShellCommand& command) 
 }
 
 ShellAnswer ShellScript::ShellOptions(const Words& words, const ShellCommand& command) {
-  static const std::set<std::string> kPatterns = {"nocasematch", "nocaseglob",  "nullglob",
-                                                  "failglob",    "globasciiranges",
-                                                  "patsub_replacement"};
+  static const std::set<std::string> kPatterns = {
+      "nocasematch", "nocaseglob", "nullglob", "failglob", "globasciiranges", "patsub_replacement"};
   bool on = true, sets = false;
   for (size_t i = 1; i < words.size(); ++i) {
     const std::string word = PlainText(words[i]);
@@ -891,10 +911,11 @@ ShellAnswer ShellScript::ShellOptions(const Words& words, const ShellCommand& co
     if (word == "lastpipe" || word == "expand_aliases") state_.options.insert(word);
     if (word == "localvar_inherit" || word == "localvar_unset" || word == "array_expand_once" ||
         word == "assoc_expand_once" || word.starts_with("compat")) {
-      Fail(fmt::format("'shopt {}' changes how bash reads the script, and is not understood; remove "
-                       "this line",
-                       word),
-           command.at);
+      Fail(
+          fmt::format("'shopt {}' changes how bash reads the script, and is not understood; remove "
+                      "this line",
+                      word),
+          command.at);
     }
     if (word == "noglob" || word == "allexport" || word == "posix" || word == "keyword") {
       SetOption(word, on, command.at);

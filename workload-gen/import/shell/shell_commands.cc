@@ -19,15 +19,15 @@ const std::set<std::string> kPassing = {"srun",    "nohup",   "numactl", "taskse
 
 // Programs, after a file that is not read has perhaps defined functions of other names.
 const std::set<std::string> kPrograms = {
-    "awk",     "basename", "cat",      "chmod",  "conda",   "cp",        "curl",       "cut",
-    "date",    "dirname",  "docker",   "df",     "du",      "env",       "find",       "free",
-    "git",     "grep",     "head",     "hostname", "ip",    "kill",      "ln",         "ls",
-    "lscpu",   "mkdir",    "mktemp",   "ml",     "module",  "mpirun",    "mv",         "nohup",
-    "nproc",   "nvcc",     "nvidia-smi", "pip",  "pip3",    "pkill",     "ps",         "python",
-    "python3", "realpath", "rm",       "rsync",  "sbatch",  "scontrol",  "sed",        "seq",
-    "sleep",   "sort",     "squeue",   "srun",   "ssh",     "sync",      "tail",       "tar",
-    "tee",     "timeout",  "torchrun", "touch",  "tr",      "uname",     "uniq",       "wc",
-    "wget",    "which",    "whoami",   "xargs",  "deepspeed", "bash",    "sh",         "mpiexec"};
+    "awk",     "basename", "cat",        "chmod",    "conda",     "cp",       "curl", "cut",
+    "date",    "dirname",  "docker",     "df",       "du",        "env",      "find", "free",
+    "git",     "grep",     "head",       "hostname", "ip",        "kill",     "ln",   "ls",
+    "lscpu",   "mkdir",    "mktemp",     "ml",       "module",    "mpirun",   "mv",   "nohup",
+    "nproc",   "nvcc",     "nvidia-smi", "pip",      "pip3",      "pkill",    "ps",   "python",
+    "python3", "realpath", "rm",         "rsync",    "sbatch",    "scontrol", "sed",  "seq",
+    "sleep",   "sort",     "squeue",     "srun",     "ssh",       "sync",     "tail", "tar",
+    "tee",     "timeout",  "torchrun",   "touch",    "tr",        "uname",    "uniq", "wc",
+    "wget",    "which",    "whoami",     "xargs",    "deepspeed", "bash",     "sh",   "mpiexec"};
 
 // Output of these is the path of a program.
 bool IsProgramPath(const std::string& what) {
@@ -42,8 +42,8 @@ ShellAnswer ShellScript::Simple(const ShellCommand& command) {
   // For these, NAME[1] is an element of an array.
   const std::string first =
       command.arguments.empty() ? "" : LiteralWord(command.arguments[0].word).value_or("");
-  static const std::set<std::string> kElements = {"unset", "read", "printf", "let", "mapfile",
-                                                  "readarray"};
+  static const std::set<std::string> kElements = {"unset", "read",    "printf",
+                                                  "let",   "mapfile", "readarray"};
   expander.subscripts = kElements.contains(first);
   Words words;
   bool declares = false;
@@ -121,8 +121,8 @@ ShellAnswer ShellScript::Named(Words words, const ShellCommand& command) {
     return answer;
   }
   const ShellAnswer answer = External(words);
-  const bool program = kPrograms.contains(name) || name.find('/') != std::string::npos ||
-                       name.starts_with("python");
+  const bool program =
+      kPrograms.contains(name) || name.find('/') != std::string::npos || name.starts_with("python");
   if (functions && state_.unknown_functions && !program) {
     state_.ForgetAll(fmt::format("'{}' may be a function that assigns it, of a text that is not "
                                  "read",
@@ -147,15 +147,16 @@ ShellAnswer ShellScript::Unnamed(const Words& words, const ShellCommand& command
     // Without its value, the next word is the command.
     if (words.size() == 1) return {};
     ++mute_;
-    const ShellAnswer answer = Either([&] { return Named(Words(words.begin() + 1, words.end()), command); },
-                                      [&] { return ShellAnswer(); },
-                                      fmt::format("a command whose name is {} may assign it", what),
-                                      command.at);
+    const ShellAnswer answer =
+        Either([&] { return Named(Words(words.begin() + 1, words.end()), command); },
+               [&] { return ShellAnswer(); },
+               fmt::format("a command whose name is {} may assign it", what), command.at);
     --mute_;
     return {answer.truth == Truth::kTrue ? Truth::kUnknown : answer.truth, false, ""};
   }
   state_.ForgetAll(
-      fmt::format("a command may assign it whose name is {}, which is not known", what), command.at);
+      fmt::format("a command may assign it whose name is {}, which is not known", what),
+      command.at);
   return {};
 }
 
@@ -182,8 +183,8 @@ ShellAnswer ShellScript::Call(const ShellCommandPtr& body, const Words& words) {
   state_.locals.emplace_back();
   frames_.emplace_back();
   const ShellAnswer result = Run(*body);
-  const ShellAnswer answer =
-      Returned(result, "the function may assign it, and where it returns is not known", words[0][0]);
+  const ShellAnswer answer = Returned(
+      result, "the function may assign it, and where it returns is not known", words[0][0]);
   loops_ = std::move(loops);
   if (!state_.locals.empty()) {
     ShellScope::Restore(&state_, state_.locals.back());

@@ -223,9 +223,9 @@ class DoubleTest {
     const ShellState saved = state_;
     const ShellTruth value = part();
     if (before == ShellTruth::kUnknown && skip_ == 0) {
-      state_.Join(saved, "this condition may assign it",
-                  at_ > 0 && !tokens_[at_ - 1].word.empty() ? tokens_[at_ - 1].word[0].c
-                                                            : ShellChar());
+      state_.Join(
+          saved, "this condition may assign it",
+          at_ > 0 && !tokens_[at_ - 1].word.empty() ? tokens_[at_ - 1].word[0].c : ShellChar());
     }
     skip_ -= skip;
     return value;
@@ -244,10 +244,10 @@ class DoubleTest {
       return value;
     }
     if (!AtWord()) return ShellTruth::kUnknown;
-    const std::string sign = at_ + 1 < tokens_.size()
-                                 ? (tokens_[at_ + 1].sign.empty() ? Literal(at_ + 1)
-                                                                  : tokens_[at_ + 1].sign)
-                                 : "";
+    const std::string sign =
+        at_ + 1 < tokens_.size()
+            ? (tokens_[at_ + 1].sign.empty() ? Literal(at_ + 1) : tokens_[at_ + 1].sign)
+            : "";
     const bool binary = IsNumberSign(sign) || sign == "=" || sign == "==" || sign == "!=" ||
                         sign == "=~" || sign == "<" || sign == ">" || sign == "-nt" ||
                         sign == "-ot" || sign == "-ef";

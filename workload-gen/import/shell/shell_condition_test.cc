@@ -35,12 +35,28 @@ ShellAnswer Answer(const std::string& text) {
 ShellTruth Evaluate(const std::string& text) { return Answer(text).truth; }
 
 TEST(ShellTest, True) {
-  for (const char* text :
-       {"[ $A = 8 ]", "[[ $A == 8 ]]", "[ \"$S\" != x ]", "test $A -ge 8", "[ -z $UNSET ]",
-        "[ -z \"$E\" ]", "[ -n \"$S\" ]", "[ ! $A -lt 8 ]", "[ $A -eq 8 -a -n x ]",
-        "[ a = b -o $A -le 9 ]", "[ x ]", "[ -n ]", "[ -n $UNSET ]", "[[ $A == [7-9] ]]",
-        "[[ -z $UNSET && ( a != b || a == b ) ]]", "[ 08 -eq $A ]", "[[ 010 -eq $A ]]",
-        "[[ $S == x* ]]", "[[ ! -v UNSET ]]", "[[ -v A ]]", "[ $# -eq 0 ]", "[[ \"a*\" == 'a*' ]]"}) {
+  for (const char* text : {"[ $A = 8 ]",
+                           "[[ $A == 8 ]]",
+                           "[ \"$S\" != x ]",
+                           "test $A -ge 8",
+                           "[ -z $UNSET ]",
+                           "[ -z \"$E\" ]",
+                           "[ -n \"$S\" ]",
+                           "[ ! $A -lt 8 ]",
+                           "[ $A -eq 8 -a -n x ]",
+                           "[ a = b -o $A -le 9 ]",
+                           "[ x ]",
+                           "[ -n ]",
+                           "[ -n $UNSET ]",
+                           "[[ $A == [7-9] ]]",
+                           "[[ -z $UNSET && ( a != b || a == b ) ]]",
+                           "[ 08 -eq $A ]",
+                           "[[ 010 -eq $A ]]",
+                           "[[ $S == x* ]]",
+                           "[[ ! -v UNSET ]]",
+                           "[[ -v A ]]",
+                           "[ $# -eq 0 ]",
+                           "[[ \"a*\" == 'a*' ]]"}) {
     EXPECT_EQ(Evaluate(text), ShellTruth::kTrue) << text;
   }
 }
@@ -55,10 +71,9 @@ TEST(ShellTest, False) {
 }
 
 TEST(ShellTest, Unknown) {
-  for (const char* text :
-       {"[ $UNSET = 1 ]", "[ -f x ]", "[ $A = 8* ]", "[ -z $(date) ]", "[ a -eq b ]",
-        "[ $A 8 = 8 ]", "[ $UNSET = 1 -o a = b ]", "[[ abc =~ b ]]", "[[ $S == +(x) ]]", "[ a = a",
-        "[ -z \"$HOME\" ]"}) {
+  for (const char* text : {"[ $UNSET = 1 ]", "[ -f x ]", "[ $A = 8* ]", "[ -z $(date) ]",
+                           "[ a -eq b ]", "[ $A 8 = 8 ]", "[ $UNSET = 1 -o a = b ]",
+                           "[[ abc =~ b ]]", "[[ $S == +(x) ]]", "[ a = a", "[ -z \"$HOME\" ]"}) {
     EXPECT_EQ(Evaluate(text), ShellTruth::kUnknown) << text;
   }
 }

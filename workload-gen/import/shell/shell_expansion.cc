@@ -17,21 +17,20 @@ constexpr int kMaxExpansions = 40;  // ${A:-${B:-...}}
 constexpr int64_t kMaxSequence = 10000;
 
 // Commands whose output is the folder of the script, without quotes, braces and blanks.
-const std::set<std::string> kScriptFolders = {
-    "$(dirname$0)",
-    "$(dirname$BASH_SOURCE[0])",
-    "$(dirname$BASH_SOURCE)",
-    "$(cd$(dirname$0)&&pwd)",
-    "$(cd$(dirname$BASH_SOURCE[0])&&pwd)",
-    "$(cd$(dirname$BASH_SOURCE)&&pwd)",
-    "$(cd$(dirname$0)&&pwd-P)",
-    "$(cd$(dirname$BASH_SOURCE[0])&&pwd-P)",
-    "$(cd$(dirname$BASH_SOURCE[0])>/dev/null2>&1&&pwd)",
-    "$(cd$(dirname$BASH_SOURCE[0])&>/dev/null&&pwd)",
-    "$(dirname$(realpath$0))",
-    "$(dirname$(readlink-f$0))",
-    "$(dirname$(realpath$BASH_SOURCE[0]))",
-    "$(dirname$(readlink-f$BASH_SOURCE[0]))"};
+const std::set<std::string> kScriptFolders = {"$(dirname$0)",
+                                              "$(dirname$BASH_SOURCE[0])",
+                                              "$(dirname$BASH_SOURCE)",
+                                              "$(cd$(dirname$0)&&pwd)",
+                                              "$(cd$(dirname$BASH_SOURCE[0])&&pwd)",
+                                              "$(cd$(dirname$BASH_SOURCE)&&pwd)",
+                                              "$(cd$(dirname$0)&&pwd-P)",
+                                              "$(cd$(dirname$BASH_SOURCE[0])&&pwd-P)",
+                                              "$(cd$(dirname$BASH_SOURCE[0])>/dev/null2>&1&&pwd)",
+                                              "$(cd$(dirname$BASH_SOURCE[0])&>/dev/null&&pwd)",
+                                              "$(dirname$(realpath$0))",
+                                              "$(dirname$(readlink-f$0))",
+                                              "$(dirname$(realpath$BASH_SOURCE[0]))",
+                                              "$(dirname$(readlink-f$BASH_SOURCE[0]))"};
 
 bool IsScriptFolder(const std::string& source) {
   std::string text;
@@ -107,7 +106,8 @@ std::vector<std::string> SequenceOf(const std::string& text) {
                            : 0;
   for (int64_t i = *first; *first <= *last ? i <= *last : i >= *last;
        i += *first <= *last ? step : -step) {
-    words.push_back(letters ? std::string(1, static_cast<char>(i)) : fmt::format("{:0{}}", i, width));
+    words.push_back(letters ? std::string(1, static_cast<char>(i))
+                            : fmt::format("{:0{}}", i, width));
   }
   return words;
 }
@@ -257,8 +257,7 @@ void ShellExpander::AddAtom(const ShellAtom& atom) {
         AddUnknown(expansion.source, "it is the name of a pipe", atom.quoted, expansion.at);
         break;
       case ShellExpansion::Kind::kNotUnderstood:
-        AddUnknown(expansion.source, "this expansion is not understood", atom.quoted,
-                   expansion.at);
+        AddUnknown(expansion.source, "this expansion is not understood", atom.quoted, expansion.at);
         break;
     }
   }
@@ -274,8 +273,8 @@ void ShellExpander::AddCommand(const ShellExpansion& expansion, bool quoted) {
   // $(cat <<END ... END) is a text.
   const ShellCommand* only = expansion.command.get();
   if (only != nullptr && only->children.size() == 1) only = only->children[0].get();
-  if (only != nullptr && only->kind == ShellCommand::Kind::kSimple &&
-      only->arguments.size() == 1 && only->assignments.empty() &&
+  if (only != nullptr && only->kind == ShellCommand::Kind::kSimple && only->arguments.size() == 1 &&
+      only->assignments.empty() &&
       LiteralWord(only->arguments[0].word) == std::optional<std::string>("cat") &&
       only->redirections.size() == 1 && !state_.functions.contains("cat") &&
       only->redirections[0].kind == ShellRedirection::Kind::kHereDocument) {
@@ -465,8 +464,8 @@ ShellNumber ShellExpander::NumberOf(const ShellText& expression) {
   std::string text;
   for (const ShellChar& c : expression) text += c.unresolved < 0 ? c.c : kUnknownOperand;
   const ShellChar at = expression.empty() ? ShellChar() : expression.front();
-  ShellStateNumbers names(&state_, at, fmt::format("'{}' assigns a value that is not known",
-                                                   PlainText(expression)));
+  ShellStateNumbers names(
+      &state_, at, fmt::format("'{}' assigns a value that is not known", PlainText(expression)));
   const ShellNumber number = EvaluateArithmetic(text, &names);
   if (!number.mistake.empty()) {
     Fail(fmt::format("bash cannot evaluate '{}': {}", PlainText(expression), number.mistake), at);

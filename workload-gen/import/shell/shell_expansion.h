@@ -59,8 +59,8 @@ class ShellExpander {
     enum class Set : uint8_t { kNo, kNotAssigned, kYes, kUnknown };
     Set set = Set::kNo;
     std::vector<ShellText> values;
-    bool list = false;    // "@" or "*"
-    bool joined = false;  // "*"
+    bool list = false;     // "@" or "*"
+    bool joined = false;   // "*"
     int32_t unknown = -1;  // kUnknown, kNotAssigned
   };
 

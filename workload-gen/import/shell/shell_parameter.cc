@@ -25,8 +25,8 @@ ShellText Part(const ShellText& text, size_t begin, size_t end) {
 }
 
 bool IsNumber(const std::string& text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(),
-                                      [](char c) { return c >= '0' && c <= '9'; });
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 // Returns the text without the shortest or longest part that fits, at its begin or end.
@@ -291,9 +291,8 @@ bool ShellExpander::AddDefault(const ShellExpansion& expansion, const Operand& o
   const auto only_unknown = [&](bool not_assigned) {
     return operand.values.size() == 1 && !operand.values[0].empty() &&
            std::all_of(operand.values[0].begin(), operand.values[0].end(), [&](const ShellChar& c) {
-             return c.unresolved >= 0 &&
-                    (!not_assigned || state_.session().Of(c).kind ==
-                                          ShellUnknown::Kind::kNotAssigned);
+             return c.unresolved >= 0 && (!not_assigned || state_.session().Of(c).kind ==
+                                                               ShellUnknown::Kind::kNotAssigned);
            });
   };
   using Set = Operand::Set;
@@ -393,8 +392,7 @@ void ShellExpander::AddLength(const ShellExpansion& expansion, const Operand& op
 }
 
 // ${!NAME[@]}: the indices.
-void ShellExpander::AddKeys(const ShellExpansion& expansion, const std::string& name,
-                            bool quoted) {
+void ShellExpander::AddKeys(const ShellExpansion& expansion, const std::string& name, bool quoted) {
   const ShellVariable* variable = state_.Find(name);
   const bool known = variable != nullptr && variable->unknown < 0 && expansion.operation.empty() &&
                      variable->form != ShellVariable::Form::kMap &&
@@ -437,7 +435,7 @@ void ShellExpander::AddSlice(const ShellExpansion& expansion, Operand operand, b
     if (!IsResolved(value) || !IsAscii(PlainText(value))) return not_known();
     const int64_t begin = *first.value < 0 ? size + *first.value : *first.value;
     if (begin < 0 || begin > size) return AddText({}, quoted, expansion.at);
-    const int64_t end = *length.value < 0             ? size + *length.value
+    const int64_t end = *length.value < 0              ? size + *length.value
                         : *length.value > size - begin ? size
                                                        : begin + *length.value;
     if (end < begin) return not_known();

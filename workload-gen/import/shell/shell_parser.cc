@@ -15,10 +15,9 @@ constexpr int kMaxNesting = 60;
 
 using Kind = ShellCommand::Kind;
 
-const std::set<std::string> kReserved = {"if",   "then", "else",  "elif",   "fi",       "for",
-                                         "while", "until", "do",   "done",   "case",     "esac",
-                                         "select", "function", "time", "coproc", "{",    "}",
-                                         "!",    "[["};
+const std::set<std::string> kReserved = {
+    "if",   "then", "else",   "elif",     "fi",   "for",    "while", "until", "do", "done",
+    "case", "esac", "select", "function", "time", "coproc", "{",     "}",     "!",  "[["};
 const std::set<std::string> kClosing = {"then", "else", "elif", "fi", "do", "done", "esac", "}"};
 const std::set<std::string> kDeclaring = {"export", "declare", "local", "readonly", "typeset"};
 
@@ -427,8 +426,8 @@ ShellCommandPtr ShellParser::Test() {
       Fail(fmt::format("unexpected '{}' in [[ ]]", Peek()), Here());
       break;
     }
-    const bool expression = !command->test.empty() &&
-                            LiteralWord(command->test.back().word) == std::optional<std::string>("=~");
+    const bool expression = !command->test.empty() && LiteralWord(command->test.back().word) ==
+                                                          std::optional<std::string>("=~");
     command->test.push_back({"", expression ? RegularExpression() : Word()});
   }
   return command;
@@ -633,11 +632,12 @@ ShellCommandPtr ShellParser::Simple() {
     declaring = declaring || (prefix && kDeclaring.contains(literal));
     command->arguments.push_back(std::move(argument));
   }
-  const bool empty = command->arguments.empty() && command->assignments.empty() &&
-                     command->redirections.empty();
+  const bool empty =
+      command->arguments.empty() && command->assignments.empty() && command->redirections.empty();
   if (empty && !failure_.has_value()) {
-    const std::string next = Done() ? "the end" : Peek() == '\n' ? "the end of the line"
-                                                                 : fmt::format("'{}'", Peek());
+    const std::string next = Done()           ? "the end"
+                             : Peek() == '\n' ? "the end of the line"
+                                              : fmt::format("'{}'", Peek());
     Fail(fmt::format("expected a command before {}; bash does not read this script", next), Here());
   }
   return command;

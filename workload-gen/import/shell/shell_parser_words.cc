@@ -272,9 +272,9 @@ bool ShellParser::ParameterName(ShellExpansion* expansion) {
 }
 
 void ShellParser::ParameterOperation(bool quoted, ShellExpansion* expansion) {
-  static constexpr const char* kOperations[] = {":-", ":=", ":?", ":+", "-",  "=", "?",
+  static constexpr const char* kOperations[] = {":-", ":=", ":?", ":+", "-",  "=",  "?",
                                                 "+",  "##", "#",  "%%", "%",  "//", "/#",
-                                                "/%", "/",  "^^", "^",  ",,", ",", ":"};
+                                                "/%", "/",  "^^", "^",  ",,", ",",  ":"};
   for (const char* operation : kOperations) {
     if (!expansion->operation.empty() || !Take(operation)) continue;
     expansion->operation = operation;

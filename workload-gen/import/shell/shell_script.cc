@@ -7,9 +7,9 @@
 namespace drydock {
 namespace {
 
-constexpr int kMaxNesting = 150;    // of commands, functions and eval
+constexpr int kMaxNesting = 150;     // of commands, functions and eval
 constexpr size_t kMaxRounds = 1000;  // of a loop that is followed round by round
-constexpr int kMaxPasses = 12;      // until the state of a loop no longer changes
+constexpr int kMaxPasses = 12;       // until the state of a loop no longer changes
 
 using Kind = ShellCommand::Kind;
 
@@ -178,7 +178,7 @@ ShellAnswer ShellScript::Either(const Part& first, const Part& second, const std
   state_ = before;
   const ShellAnswer two = second();
   const bool both = after.alive && state_.alive;
-  const Truth truth = both ? (one.truth == two.truth ? one.truth : Truth::kUnknown)
+  const Truth truth = both          ? (one.truth == two.truth ? one.truth : Truth::kUnknown)
                       : after.alive ? one.truth
                                     : two.truth;
   state_.Join(after, why, at);
@@ -325,10 +325,11 @@ ShellAnswer ShellScript::While(const ShellCommand& command) {
     if (until) answer.truth = Not(answer.truth);
     return answer;
   };
-  RunLoop(condition, condition, [&] { Run(*command.children[1]); },
-          fmt::format("this '{}' loop may assign it, and how often it runs is not known",
-                      until ? "until" : "while"),
-          command.at, /*stands_still=*/true);
+  RunLoop(
+      condition, condition, [&] { Run(*command.children[1]); },
+      fmt::format("this '{}' loop may assign it, and how often it runs is not known",
+                  until ? "until" : "while"),
+      command.at, /*stands_still=*/true);
   return {};
 }
 
@@ -353,9 +354,10 @@ ShellAnswer ShellScript::For(const ShellCommand& command) {
            session_.Of(word[0]).kind == ShellUnknown::Kind::kNotAssigned &&
            (session_.Of(word[0]).what == "$@" || session_.Of(word[0]).what == "$*");
   });
-  const std::string why = fmt::format("this '{}' loop may assign it, and how often it runs is not "
-                                      "known",
-                                      select ? "select" : "for");
+  const std::string why = fmt::format(
+      "this '{}' loop may assign it, and how often it runs is not "
+      "known",
+      select ? "select" : "for");
   const Part blind = [&] {
     state_.Forget(command.name, why, command.at);
     if (select) state_.Forget("REPLY", why, command.at);
@@ -368,8 +370,9 @@ ShellAnswer ShellScript::For(const ShellCommand& command) {
     AssignWord(command.name, words[at++], command.at);
     return Answer(Truth::kTrue);
   };
-  RunLoop(next, blind, [&] { Run(*command.children[0]); }, why, command.at,
-          /*stands_still=*/false);
+  RunLoop(
+      next, blind, [&] { Run(*command.children[0]); }, why, command.at,
+      /*stands_still=*/false);
   return {};
 }
 
@@ -410,9 +413,8 @@ ShellTruth ShellScript::MatchesArm(const ShellText& word, const ShellCaseArm& ar
     const std::optional<ShellPattern> known = expander.Pattern(pattern);
     Check(expander, pattern.empty() ? ShellChar() : pattern[0].c);
     const bool all = known.has_value() && !known->empty() &&
-                     std::all_of(known->begin(), known->end(), [](const ShellPatternChar& c) {
-                       return c.c == '*' && !c.quoted;
-                     });
+                     std::all_of(known->begin(), known->end(),
+                                 [](const ShellPatternChar& c) { return c.c == '*' && !c.quoted; });
     Truth truth = Truth::kUnknown;
     if (all)
       truth = Truth::kTrue;

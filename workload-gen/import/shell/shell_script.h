@@ -78,8 +78,8 @@ class ShellScript {
   ShellAnswer ForArithmetic(const ShellCommand& command);
   void RunLoop(const Part& condition, const Part& blind, const std::function<void()>& body,
                const std::string& why, const ShellChar& at, bool stands_still);
-  void RunBlindly(const Part& condition, const std::function<void()>& body,
-                  const std::string& why, const ShellChar& at, std::optional<ShellState>* exit);
+  void RunBlindly(const Part& condition, const std::function<void()>& body, const std::string& why,
+                  const ShellChar& at, std::optional<ShellState>* exit);
   void Iterate(const std::function<void()>& body, const std::string& why, const ShellChar& at);
   ShellAnswer Case(const ShellCommand& command);
   Truth MatchesArm(const ShellText& word, const ShellCaseArm& arm);
@@ -140,13 +140,13 @@ class ShellScript {
   const ReadBeside read_beside_;
   std::vector<Loop> loops_;
   std::vector<Frame> frames_;
-  bool in_outer_loop_ = false;  // a subshell runs in a loop
+  bool in_outer_loop_ = false;      // a subshell runs in a loop
   std::optional<ShellText> input_;  // of the command that runs: <<< "text", or a here-document
   int depth_ = 0;
-  int mute_ = 0;         // commands do not count
+  int mute_ = 0;  // commands do not count
   std::vector<Started> started_;
   std::optional<ShellChar> ended_;
-  size_t escapes_ = 0;   // break, continue and return
+  size_t escapes_ = 0;  // break, continue and return
   std::optional<ShellFailure> failure_;
 };
 

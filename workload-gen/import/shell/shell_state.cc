@@ -11,20 +11,20 @@ namespace {
 
 // bash computes them; an assignment has no effect, or a special one.
 const std::set<std::string> kOfBash = {
-    "BASH",         "BASHOPTS",      "BASHPID",      "BASH_ALIASES",      "BASH_ARGC",
-    "BASH_ARGV",    "BASH_ARGV0",    "BASH_CMDS",    "BASH_COMMAND",      "BASH_LINENO",
-    "BASH_REMATCH", "BASH_SOURCE",   "BASH_SUBSHELL", "BASH_VERSINFO",    "BASH_VERSION",
-    "COMP_WORDBREAKS", "DIRSTACK",   "EPOCHREALTIME", "EPOCHSECONDS",     "EUID",
-    "FUNCNAME",     "GROUPS",        "HISTCMD",      "LINENO",            "PIPESTATUS",
-    "PPID",         "RANDOM",        "SECONDS",      "SHELLOPTS",         "SRANDOM",
-    "UID",          "_"};
+    "BASH",          "BASHOPTS",      "BASHPID",      "BASH_ALIASES",
+    "BASH_ARGC",     "BASH_ARGV",     "BASH_ARGV0",   "BASH_CMDS",
+    "BASH_COMMAND",  "BASH_LINENO",   "BASH_REMATCH", "BASH_SOURCE",
+    "BASH_SUBSHELL", "BASH_VERSINFO", "BASH_VERSION", "COMP_WORDBREAKS",
+    "DIRSTACK",      "EPOCHREALTIME", "EPOCHSECONDS", "EUID",
+    "FUNCNAME",      "GROUPS",        "HISTCMD",      "LINENO",
+    "PIPESTATUS",    "PPID",          "RANDOM",       "SECONDS",
+    "SHELLOPTS",     "SRANDOM",       "UID",          "_"};
 
 // The system or bash sets them before the script begins.
-const std::set<std::string> kOfSystem = {"COLUMNS", "DISPLAY", "EDITOR",  "HOME",     "HOSTNAME",
-                                         "HOSTTYPE", "LANG",   "LINES",   "LOGNAME",  "MACHTYPE",
-                                         "MAIL",    "OLDPWD",  "OPTERR",  "OPTIND",   "OSTYPE",
-                                         "PATH",    "PS4",     "PWD",     "SHELL",    "SHLVL",
-                                         "TERM",    "TMPDIR",  "USER",    "LD_LIBRARY_PATH"};
+const std::set<std::string> kOfSystem = {
+    "COLUMNS", "DISPLAY",  "EDITOR", "HOME",   "HOSTNAME", "HOSTTYPE", "LANG",   "LINES",
+    "LOGNAME", "MACHTYPE", "MAIL",   "OLDPWD", "OPTERR",   "OPTIND",   "OSTYPE", "PATH",
+    "PS4",     "PWD",      "SHELL",  "SHLVL",  "TERM",     "TMPDIR",   "USER",   "LD_LIBRARY_PATH"};
 
 bool SameTexts(const std::map<int64_t, ShellText>& a, const std::map<int64_t, ShellText>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
@@ -39,11 +39,10 @@ bool SameAttributes(const ShellVariable& a, const ShellVariable& b) {
 
 bool SameValue(const ShellVariable& a, const ShellVariable& b) {
   if (a.unknown >= 0 || b.unknown >= 0) return a.unknown == b.unknown;
-  const bool keyed = std::equal(
-      a.keyed.begin(), a.keyed.end(), b.keyed.begin(), b.keyed.end(),
-      [](const auto& x, const auto& y) {
-        return x.first == y.first && SameText(x.second, y.second);
-      });
+  const bool keyed = std::equal(a.keyed.begin(), a.keyed.end(), b.keyed.begin(), b.keyed.end(),
+                                [](const auto& x, const auto& y) {
+                                  return x.first == y.first && SameText(x.second, y.second);
+                                });
   return a.form == b.form && a.is_set == b.is_set && SameTexts(a.elements, b.elements) && keyed;
 }
 
@@ -115,9 +114,9 @@ ShellVariable* ShellState::Change(const std::string& name) {
   Pointer& pointer = variables_[name];
   if (pointer != nullptr && pointer->fixed) return nullptr;
   if (pointer != nullptr && pointer->readonly) changed_readonly_ = name;
-  std::shared_ptr<ShellVariable> copy =
-      pointer == nullptr ? std::make_shared<ShellVariable>()
-                         : std::make_shared<ShellVariable>(*pointer);
+  std::shared_ptr<ShellVariable> copy = pointer == nullptr
+                                            ? std::make_shared<ShellVariable>()
+                                            : std::make_shared<ShellVariable>(*pointer);
   if (pointer == nullptr && everything_ >= 0) copy->unknown = Unassigned(name, ShellChar());
   size_t characters = 1;
   for (const auto& [index, value] : copy->elements) characters += value.size();
@@ -154,8 +153,7 @@ void ShellState::Forget(const std::string& name, const std::string& why, const S
   if (old != nullptr && old->readonly) return;
   ShellVariable* variable = Change(name);
   if (variable == nullptr) return;
-  variable->unknown =
-      session_->Add({"$" + name, why, name, ShellUnknown::Kind::kOther, at});
+  variable->unknown = session_->Add({"$" + name, why, name, ShellUnknown::Kind::kOther, at});
   variable->is_set = true;
   variable->elements.clear();
   variable->keyed.clear();
@@ -205,8 +203,7 @@ int32_t ShellState::Unassigned(const std::string& name, const ShellChar& at) con
     return session_->Add({"$" + name, cause.why, name, ShellUnknown::Kind::kOther, cause.at});
   }
   if (kOfSystem.contains(name)) {
-    return session_->Add(
-        {"$" + name, "the system sets it", name, ShellUnknown::Kind::kOther, at});
+    return session_->Add({"$" + name, "the system sets it", name, ShellUnknown::Kind::kOther, at});
   }
   return session_->Add({"$" + name, "", name, ShellUnknown::Kind::kNotAssigned, at});
 }
@@ -225,9 +222,8 @@ void ShellState::TakeFixedArguments() {
   }
   for (size_t i = 1; i <= last; ++i) {
     const ShellText* text = is_fixed(std::to_string(i));
-    arguments.push_back(text != nullptr
-                            ? *text
-                            : session_->Text(Unassigned(std::to_string(i), ShellChar()), {}));
+    arguments.push_back(
+        text != nullptr ? *text : session_->Text(Unassigned(std::to_string(i), ShellChar()), {}));
   }
   const ShellText* all = is_fixed("@");
   if (all == nullptr) return;
@@ -322,8 +318,7 @@ void ShellState::Join(const ShellState& other, const std::string& why, const She
     const bool both = mine != nullptr && theirs != nullptr;
     if (both && !SameAttributes(*mine, *theirs)) {
       const bool only_export = mine->readonly == theirs->readonly &&
-                               mine->integer == theirs->integer &&
-                               mine->letters == theirs->letters;
+                               mine->integer == theirs->integer && mine->letters == theirs->letters;
       if (!only_export) {
         Distrust(name, why, at);
         continue;
@@ -383,8 +378,7 @@ void ShellScope::Hide(ShellState* state, const std::string& name,
 }
 
 void ShellScope::Restore(
-    ShellState* state,
-    const std::map<std::string, std::shared_ptr<const ShellVariable>>& hidden) {
+    ShellState* state, const std::map<std::string, std::shared_ptr<const ShellVariable>>& hidden) {
   for (const auto& [name, variable] : hidden) {
     if (variable == nullptr)
       state->variables_.erase(name);

@@ -55,13 +55,13 @@ class ShellSession {
 struct ShellVariable {
   enum class Form : uint8_t { kText, kArray, kMap };
   Form form = Form::kText;
-  bool is_set = false;  // otherwise only its attributes are known
-  int32_t unknown = -1;  // the whole value is unknown: a ShellUnknown
-  std::map<int64_t, ShellText> elements;      // kText: element 0
-  std::map<std::string, ShellText> keyed;     // kMap
-  bool fixed = false;                         // given by the user
+  bool is_set = false;                     // otherwise only its attributes are known
+  int32_t unknown = -1;                    // the whole value is unknown: a ShellUnknown
+  std::map<int64_t, ShellText> elements;   // kText: element 0
+  std::map<std::string, ShellText> keyed;  // kMap
+  bool fixed = false;                      // given by the user
   bool exported = false, readonly = false, integer = false;
-  char letters = '\0';     // declare -l, -u: 'l' or 'u'
+  char letters = '\0';  // declare -l, -u: 'l' or 'u'
 
   // The value as text: element 0.
   const ShellText* text() const;
@@ -116,9 +116,9 @@ class ShellState {
   size_t shifted = 0;           // arguments of the script that `shift` has dropped
   int32_t lost_arguments = -1;  // they are this unknown
   std::map<std::string, ShellCommandPtr> functions;  // null: not known which
-  bool unknown_functions = false;   // a command may be a function that the script does not show
-  bool no_globs = false;            // set -f
-  bool odd_patterns = false;        // shopt: patterns have another meaning
+  bool unknown_functions = false;  // a command may be a function that the script does not show
+  bool no_globs = false;           // set -f
+  bool odd_patterns = false;       // shopt: patterns have another meaning
   enum class Folder : uint8_t { kCaller, kScript, kUnknown };
   Folder folder = Folder::kCaller;  // the current one: of the caller, until cd
   std::set<std::string> options;    // of set -o, as far as they matter here
@@ -130,7 +130,7 @@ class ShellState {
 
   ShellSession* session_;
   std::map<std::string, Pointer> variables_;
-  int32_t everything_ = -1;               // variables without an entry are this unknown
+  int32_t everything_ = -1;  // variables without an entry are this unknown
   std::map<std::string, int32_t> distrusted_;
   int32_t distrusts_all_ = -1;
   std::string changed_readonly_;

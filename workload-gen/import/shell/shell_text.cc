@@ -48,9 +48,7 @@ ShellText TextAt(const std::string& text, const ShellChar& at) {
   return out;
 }
 
-bool IsNameStart(char c) {
-  return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
+bool IsNameStart(char c) { return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 bool IsNameCharacter(char c) { return IsNameStart(c) || (c >= '0' && c <= '9'); }
 
