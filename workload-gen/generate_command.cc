@@ -116,9 +116,10 @@ void Declare(CLI::App* app, Options* options, const CommonOptions& common) {
   app->add_flag("--strict", options->model.strict,
                 "Settings of a launch script, a config.json or a file of overlaps that are not "
                 "modeled are errors, and so are unknown settings of the latter two");
-  app->add_flag("--ignore-unknown", options->model.ignore_unknown,
-                "Unknown arguments of a launch script, and variables without a value, are named "
-                "and left out; otherwise they are errors");
+  app->add_flag(
+      "--ignore-unknown", options->model.ignore_unknown,
+      "Unknown arguments of a launch script, and variables that it never assigns, are named "
+      "and left out; otherwise they are errors");
   app->add_flag("--print-model", options->print_model,
                 "Print the training run as it was understood, as a model.yaml; write nothing");
   app->add_option("-o,--out", options->run, "Run directory");
