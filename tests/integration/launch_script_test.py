@@ -20,7 +20,7 @@ import launch_scripts
 STUB = r"""#!/bin/bash
 exec 9>> "${0%/*}/calls.txt"
 printf '%s\0' "$@" >&9
-printf '\n' >&9
+printf '\1\n' >&9
 """
 
 
@@ -51,7 +51,7 @@ class LaunchScripts:
                        stdin=subprocess.DEVNULL, capture_output=True, timeout=20, check=False)
         if not calls.exists():
             return []
-        return [call[:-1].split("\0")[1:] for call in calls.read_text().split("\0\n")[:-1] for call in [call + "\0"]]
+        return [call.split("\0")[1:] for call in calls.read_text().split("\0\1\n")[:-1]]
 
     def read(self, script):
         """Returns the arguments, or none and the message."""

@@ -175,6 +175,28 @@ TEST(MegatronJobMistakes, UnknownArgumentsAreErrors) {
       "it with --variable EXTRA=VALUE, or leave it out with --ignore-unknown");
 }
 
+// An unknown $NAME may stand for more arguments: it is neither swallowed by the argument before it
+// nor left out.
+TEST(MegatronJobMistakes, ArgumentsThatAreNotKnownAreErrors) {
+  EXPECT_EQ(GptError("--bf16 --save $DIR --data-path $DATA"), "");
+  EXPECT_EQ(GptError("--bf16 --data-path 0.3 $A 0.7 $B"), "");
+  const char* const more =
+      "arguments of the training command: $MORE is not known: the script does not assign it; give "
+      "it with --variable MORE=VALUE, or leave it out with --ignore-unknown";
+  EXPECT_EQ(GptError("--bf16 --data-path $DATA $MORE"), more);
+  EXPECT_EQ(GptError("--bf16 --data-path /data $MORE"), more);
+  EXPECT_EQ(GptError("--$MORE"), std::string(more).substr(0, std::string(more).rfind(", or ")));
+  const std::string script = "[ -f x ] && LAYOUT=--sequence-parallel\npython pretrain_gpt.py " +
+                             std::string(kGpt) + "--bf16 $LAYOUT";
+  ImportNotes notes;
+  const Result<YamlNode> job = MegatronJob(script, "run.sh", {}, {.ignore_unknown = true}, &notes);
+  ASSERT_FALSE(job.ok());
+  EXPECT_EQ(job.error().message(),
+            "arguments of the training command: $LAYOUT is not known: the command after this '&&' "
+            "may assign it or not, as its condition is not known; give it with --variable "
+            "LAYOUT=VALUE");
+}
+
 TEST(MegatronJobMistakes, StrictRejectsUnmodeledArguments) {
   EXPECT_EQ(GptError("--bf16 --lr 1e-4", {.strict = true}), "");
   EXPECT_EQ(GptError("--bf16 --no-bias-swiglu-fusion", {.strict = true}),

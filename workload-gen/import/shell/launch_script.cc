@@ -250,7 +250,8 @@ Result<size_t> ChooseCommand(const std::vector<Command>& commands, const WordMak
 }
 
 Error TooMuch(const std::string& file_name) {
-  return Error("the script's variables expand to more than 4 MiB", {file_name, 0, 0});
+  return Error("the script's variables expand to more than 4 MiB, or its loops run too often",
+               {file_name, 0, 0});
 }
 
 bool IsText(const std::string& text) {

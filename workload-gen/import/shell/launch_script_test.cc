@@ -301,7 +301,8 @@ TEST(LaunchScript, HostileTextTerminates) {
   std::string doubling = "A=aaaaaaaaaaaaaaaa\n";
   for (int i = 0; i < 40; ++i) doubling += "A=$A$A\n";
   EXPECT_EQ(ErrorOf(doubling + "torchrun train.py $A\n"),
-            "run.sh: error: the script's variables expand to more than 4 MiB");
+            "run.sh: error: the script's variables expand to more than 4 MiB, or its loops "
+            "run too often");
   std::string nested = "x";
   for (int i = 0; i < 5000; ++i) nested = "${A:-" + nested;
   EXPECT_NE(ErrorOf("B=" + nested), "");
