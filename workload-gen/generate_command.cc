@@ -110,15 +110,16 @@ void Declare(CLI::App* app, Options* options, const CommonOptions& common) {
                   "Takes the training run from a Megatron-LM launch script or a file of its "
                   "arguments, in place of model.yaml");
   app->add_option("--variable", options->model.variables,
-                  "NAME=VALUE: sets a variable that the launch script does not assign; may "
-                  "be repeated")
+                  "NAME=VALUE: sets a variable of the launch script, whatever it assigns; 1=VALUE "
+                  "sets its argument $1, @=VALUES all of them; may be repeated")
       ->allow_extra_args(false);
   app->add_flag("--strict", options->model.strict,
                 "Settings of a launch script, a config.json or a file of overlaps that are not "
                 "modeled are errors, and so are unknown settings of the latter two");
-  app->add_flag("--ignore-unknown", options->model.ignore_unknown,
-                "Unknown arguments of a launch script, and variables without a value, are named "
-                "and left out; otherwise they are errors");
+  app->add_flag(
+      "--ignore-unknown", options->model.ignore_unknown,
+      "Unknown arguments of a launch script, and variables that it never assigns, are named "
+      "and left out; otherwise they are errors");
   app->add_flag("--print-model", options->print_model,
                 "Print the training run as it was understood, as a model.yaml; write nothing");
   app->add_option("-o,--out", options->run, "Run directory");

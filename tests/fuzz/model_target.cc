@@ -167,6 +167,11 @@ std::vector<std::string> MegatronArgumentsSeeds() {
       "sh -c \"torchrun --nnodes $N --nproc_per_node=8 pretrain_gpt.py ${A[@]} $B "
       "--num-attention-heads 8 --seq-length 32 --max-position-embeddings 32 --vocab-size '100' "
       "--micro-batch-size $GIVEN\" 2>&1 | tee `date`\n",
+      "set -- 4 8; f() { local n=$1; X=${X:-$((n << 1))}; return 0; }; f $1 && declare -i Y=010\n"
+      "for i in {1..3} *; do case $i in [1-2]) A[i]=${i%%1*} ;; *) break ;; esac; done\n"
+      "while ((Y--)); do read -r a b <<< \"1 $X\"; printf -v Z %03d 7; done | cat\n"
+      "if [[ $X =~ a|b || -f x ]]; then eval 'Z=1'; else source y; fi; trap 'Z=2' USR1\n"
+      "torchrun pretrain_gpt.py --num-layers $X \"${A[@]:1}\" ${#A[@]} ${!X} ${Y//1/&} ~ $'a\\n'\n",
       "--num-layers 4 --hidden-size 64 --num-attention-heads 8 --seq-length 32 --bf16 "
       "--max-position-embeddings=32 --vocab-size 100 --micro-batch-size 1 --global-batch-size 8 "
       "--num-experts 8 --moe-layer-freq ([0]*1+[1]*3) --multi-latent-attention --window-size (8,0) "

@@ -102,6 +102,9 @@ class ComputedTraining {
   // ":4096:8" is eight pieces of 4096 KiB, ":4096:2:16:8" two of those and eight of 16 KiB.
   void SetWorkspace() {
     const ScriptWord& word = line_.cublas_workspace;
+    if (!word.unresolved.empty()) {
+      return r_.FailAt(word, "CUBLAS_WORKSPACE_CONFIG: " + word.Unknown());
+    }
     if (word.text.empty()) return;
     static const std::regex kForm("(:[0-9]{1,6}:[0-9]{1,6})+");
     if (!std::regex_match(word.text, kForm)) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/base/spelling.h"
 
 namespace drydock {
@@ -30,7 +32,7 @@ class Sorter {
       const ScriptWord& word = words_[at_++];
       if (IsFlag(word))
         Argument(word);
-      else if (!word.unresolved.empty() && word.text.empty())
+      else if (!word.unresolved.empty())
         Unresolved(word);
       else
         diagnostics_.Add(word.ErrorHere(
@@ -40,19 +42,33 @@ class Sorter {
   }
 
  private:
-  static bool IsFlag(const ScriptWord& word) { return word.text.starts_with("--"); }
+  // A word that begins with two known dashes.
+  static bool IsFlag(const ScriptWord& word) {
+    return word.known >= 2 && word.text.starts_with("--");
+  }
 
-  // "$EXTRA_ARGUMENTS": the script does not define its words.
+  // "$EXTRA_ARGUMENTS": which arguments it stands for is not known. It may be left out only if the
+  // script does not assign it.
   void Unresolved(const ScriptWord& word) {
-    if (rules_.ignore_unknown) {
+    const bool not_assigned = word.why.empty() && word.text.empty();
+    if (rules_.ignore_unknown && not_assigned) {
       notes_.unknown.push_back(
           fmt::format("{} (its value is not in the script; give --variable)", word.unresolved));
     } else {
-      diagnostics_.Add(word.ErrorHere(fmt::format(
-          "{} has no value in the script; give it with --variable NAME=VALUE, or leave it out with "
-          "--ignore-unknown",
-          word.unresolved)));
+      diagnostics_.Add(word.ErrorHere(
+          fmt::format("arguments of the training command: {}{}", word.Unknown(),
+                      not_assigned ? ", or leave it out with --ignore-unknown" : "")));
     }
+  }
+
+  // True for a value that is known, or that is one word at most in any sensible script: the first
+  // one after the flag, or one after a weight ("--data-path 0.3 $A 0.7 $B"). Any other $NAME may
+  // stand for further arguments.
+  static bool IsValue(const ScriptWord& word, const std::vector<ScriptWord>& before) {
+    if (!word.wide || !word.text.empty() || before.empty()) return true;
+    const std::string& last = before.back().text;
+    return before.back().unresolved.empty() && !last.empty() &&
+           last.find_first_not_of("0123456789.") == std::string::npos;
   }
 
   // Takes the words after a flag, or the text after its "=".
@@ -66,11 +82,17 @@ class Sorter {
       given.values.push_back(value);
       return given;
     }
-    while (at_ < words_.size() && !IsFlag(words_[at_])) given.values.push_back(words_[at_++]);
+    while (at_ < words_.size() && !IsFlag(words_[at_]) && IsValue(words_[at_], given.values)) {
+      given.values.push_back(words_[at_++]);
+    }
     return given;
   }
 
   void Argument(const ScriptWord& flag) {
+    if (flag.known < std::min(flag.text.find('='), flag.text.size()) ||
+        (!flag.unresolved.empty() && flag.text.find('=') == std::string::npos)) {
+      return Unresolved(flag);  // a part of its name
+    }
     GivenArgument given = Take(flag);
     const auto known = MegatronArguments().find(given.flag.text);
     if (known == MegatronArguments().end()) return Unknown(given);
@@ -80,6 +102,10 @@ class Sorter {
 
   void Unknown(const GivenArgument& given) {
     const std::string hint = DidYouMean(given.flag.text, Names());
+    for (const ScriptWord& value : given.values) {
+      // It may stand for more arguments, which are not to be left out.
+      if (value.wide && value.text.empty() && !value.why.empty()) return Unresolved(value);
+    }
     if (rules_.ignore_unknown) {
       notes_.unknown.push_back(given.flag.text +
                                (hint.empty() ? "" : fmt::format(" ({})", hint.substr(2))));
@@ -99,7 +125,7 @@ class Sorter {
     }
     while (given->values.size() > most) {
       const ScriptWord& extra = given->values.back();
-      if (!extra.unresolved.empty() && extra.text.empty())
+      if (!extra.unresolved.empty())
         Unresolved(extra);
       else
         diagnostics_.Add(
@@ -129,9 +155,12 @@ class Sorter {
     }
     for (const ScriptWord& value : given.values) {
       if (value.unresolved.empty()) continue;
-      diagnostics_.Add(value.ErrorHere(fmt::format(
-          "the value of '{}' depends on {}, which is not known; give it with --variable NAME=VALUE",
-          argument.name, value.unresolved)));
+      diagnostics_.Add(
+          value.ErrorHere(fmt::format("the value of '{}'{}: {}", argument.name,
+                                      value.location.line == given.flag.location.line
+                                          ? ""
+                                          : fmt::format(" (line {})", given.flag.location.line),
+                                      value.Unknown())));
       return;
     }
     given_[argument.name] = std::move(given);
@@ -148,7 +177,7 @@ class Sorter {
 
   // True if the value is the default, which changes nothing.
   static bool IsDefault(const GivenArgument& given) {
-    if (given.values.size() != 1) return false;
+    if (given.values.size() != 1 || !given.values[0].unresolved.empty()) return false;
     const std::string& name = given.flag.text;
     const std::string& value = given.values[0].text;
     return (name == "--zero-stage" && value == "0") ||

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/base/files.h"
 #include "core/base/spelling.h"
 #include "workload-gen/import/megatron/computed_keys.h"
@@ -126,6 +128,10 @@ Result<YamlNode> MegatronJob(const std::string& text, const std::string& file_na
   ASSIGN_OR_RETURN(const LaunchLine line, ReadLaunchScript(text, file_name, variables));
   Diagnostics diagnostics;
   GivenArguments given = SortMegatronArguments(line.arguments, rules, notes, &diagnostics);
+  // Without a value, more would be said to be missing.
+  const bool unknown = std::any_of(line.arguments.begin(), line.arguments.end(),
+                                   [](const ScriptWord& word) { return !word.unresolved.empty(); });
+  if (unknown) RETURN_IF_ERROR(diagnostics.ToStatus());
   MegatronReader reader(file_name, std::move(given), &diagnostics);
   JobMaker(line, rules.strict, &reader, notes).Make();
   RETURN_IF_ERROR(diagnostics.ToStatus());

@@ -114,9 +114,10 @@ INSTANTIATE_TEST_SUITE_P(
                 "start, then every n-th"},
         Mistake{"--bf16 --window-size 9,0 --window-attn-skip-freq [1,0]*3",
                 "'[1,0]*3' is a list of 6 layers; the model has 48"},
-        Mistake{"--bf16 --ffn-hidden-size $FFN",
-                "the value of '--ffn-hidden-size' depends on $FFN, which is not known; give it "
-                "with --variable NAME=VALUE"},
+        Mistake{
+            "--bf16 --ffn-hidden-size $FFN",
+            "the value of '--ffn-hidden-size': $FFN is not known: the script does not assign it; "
+            "give it with --variable FFN=VALUE"},
         Mistake{
             "--bf16 --use-torch-fsdp2",
             "'--use-torch-fsdp2': of Megatron-LM, its own data parallelism and Megatron-FSDP are "
@@ -170,8 +171,30 @@ TEST(MegatronJobMistakes, UnknownArgumentsAreErrors) {
             "Megatron-LM has no argument '--zzzzzzzz'; --ignore-unknown leaves it out");
   EXPECT_EQ(
       GptError("--bf16 $EXTRA"),
-      "$EXTRA has no value in the script; give it with --variable NAME=VALUE, or leave it out "
-      "with --ignore-unknown");
+      "arguments of the training command: $EXTRA is not known: the script does not assign it; give "
+      "it with --variable EXTRA=VALUE, or leave it out with --ignore-unknown");
+}
+
+// An unknown $NAME may stand for more arguments: it is neither swallowed by the argument before it
+// nor left out.
+TEST(MegatronJobMistakes, ArgumentsThatAreNotKnownAreErrors) {
+  EXPECT_EQ(GptError("--bf16 --save $DIR --data-path $DATA"), "");
+  EXPECT_EQ(GptError("--bf16 --data-path 0.3 $A 0.7 $B"), "");
+  const char* const more =
+      "arguments of the training command: $MORE is not known: the script does not assign it; give "
+      "it with --variable MORE=VALUE, or leave it out with --ignore-unknown";
+  EXPECT_EQ(GptError("--bf16 --data-path $DATA $MORE"), more);
+  EXPECT_EQ(GptError("--bf16 --data-path /data $MORE"), more);
+  EXPECT_EQ(GptError("--$MORE"), std::string(more).substr(0, std::string(more).rfind(", or ")));
+  const std::string script = "[ -f x ] && LAYOUT=--sequence-parallel\npython pretrain_gpt.py " +
+                             std::string(kGpt) + "--bf16 $LAYOUT";
+  ImportNotes notes;
+  const Result<YamlNode> job = MegatronJob(script, "run.sh", {}, {.ignore_unknown = true}, &notes);
+  ASSERT_FALSE(job.ok());
+  EXPECT_EQ(job.error().message(),
+            "arguments of the training command: $LAYOUT is not known: the command after this '&&' "
+            "may assign it or not, as its condition is not known; give it with --variable "
+            "LAYOUT=VALUE");
 }
 
 TEST(MegatronJobMistakes, StrictRejectsUnmodeledArguments) {

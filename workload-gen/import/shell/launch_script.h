@@ -1,5 +1,5 @@
 // Finds the command line of a training run in a launch script, or in a file that has only
-// arguments. shell_words.h and shell_script.h state which parts of the shell are supported.
+// arguments. shell_script.h states how a script is followed.
 //
 // A script is read from top to bottom. The training command starts a Python file through torchrun,
 // python or deepspeed, also inside sh -c "...". If a script has several such commands, the training
@@ -17,14 +17,21 @@
 namespace drydock {
 
 struct ScriptWord {
-  std::string text;
-  std::string unresolved;  // "$NODES": a part of the word that the script does not define; else ""
+  std::string text;                  // the known characters
+  std::string unresolved;            // "$NODES": a part of the word that is not known; else ""
+  std::string why;                   // why it is not known; "" if the script does not assign it
+  std::string variable;              // "NODES": that a user may give instead; may be ""
+  size_t known = std::string::npos;  // characters of `text` before the part that is not known
+  bool wide = false;                 // that part may be several words, or none
   Location location;
   std::string source_line;
 
   Error ErrorHere(const std::string& message) const {
     return Error(message, location, source_line);
   }
+  // For a word with a part that is not known: "$NODES is not known: the script does not assign it;
+  // give it with --variable NODES=VALUE".
+  std::string Unknown() const;
 };
 
 struct LaunchLine {
@@ -38,7 +45,8 @@ struct LaunchLine {
   std::map<std::string, std::string> engine_settings;
 };
 
-// `variables`: values that the user gives to variables of the script; "1" is its argument $1.
+// `variables`: values that the user gives to variables of the script; "1" is its argument $1, "@"
+// all of its arguments. Reads the files beside the script that it sources.
 Result<LaunchLine> ReadLaunchScript(const std::string& text, const std::string& file_name,
                                     const std::map<std::string, std::string>& variables);
 

@@ -4,9 +4,10 @@
 #define DRYDOCK_WORKLOAD_GEN_IMPORT_SHELL_SHELL_CONDITION_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
-#include "workload-gen/import/shell/shell_words.h"
+#include "workload-gen/import/shell/shell_expansion.h"
 
 namespace drydock {
 
@@ -15,13 +16,19 @@ ShellTruth Not(ShellTruth value);
 ShellTruth And(ShellTruth a, ShellTruth b);
 ShellTruth Or(ShellTruth a, ShellTruth b);
 
-// True for words that begin with [, [[ or test.
-bool IsShellCondition(const std::vector<ShellText>& words);
-// Supports comparisons of strings and of whole numbers, -z, -n, !, && and ||. Tests of files,
-// patterns and comparisons with an unknown value are kUnknown. For -z and -n, an unset variable is
-// empty.
-ShellTruth EvaluateShellCondition(const std::vector<ShellText>& words,
-                                  const ShellVariables& variables);
+struct ShellAnswer {
+  ShellTruth truth = ShellTruth::kUnknown;
+  bool assumed = false;  // it holds if a variable that the script does not assign is empty
+  std::string needs;     // "$NODES": what a condition depends on that is not known; may be ""
+};
+
+// `words` begin with [ or test. Supports comparisons of strings and of whole numbers, -z, -n, !,
+// -a and -o. Tests of files and comparisons with an unknown value are kUnknown. For -z and -n, a
+// variable that is not assigned is empty; the script has no arguments but the given ones.
+ShellAnswer EvaluateTest(const std::vector<ShellText>& words, const ShellSession& session);
+// `tokens` stand between [[ and ]].
+ShellAnswer EvaluateDoubleTest(const std::vector<ShellTestToken>& tokens, ShellState* state,
+                               ShellExpander* expander);
 
 }  // namespace drydock
 

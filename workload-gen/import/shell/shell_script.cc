@@ -1,256 +1,473 @@
 #include "workload-gen/import/shell/shell_script.h"
 
-#include <algorithm>
-#include <set>
+#include <fmt/format.h>
 
-#include "core/base/files.h"
-#include "core/base/scan.h"
+#include <algorithm>
 
 namespace drydock {
 namespace {
 
-constexpr int kMaxNesting = 8;       // of sh -c "..."
-constexpr size_t kMaxBlocks = 1000;  // nested
+constexpr int kMaxNesting = 150;     // of commands, functions and eval
+constexpr size_t kMaxRounds = 1000;  // of a loop that is followed round by round
+constexpr int kMaxPasses = 12;       // until the state of a loop no longer changes
 
-const std::set<std::string> kLoops = {"for", "while", "until", "case", "select"};
-const std::set<std::string> kJoining = {"do", "{", "}", "time"};
-const std::set<std::string> kDeclaring = {"export", "declare", "local", "readonly", "typeset"};
-const std::set<std::string> kShells = {"sh", "bash", "zsh"};
+using Kind = ShellCommand::Kind;
 
-void SkipBlanks(const ShellText& text, size_t* at) {
-  const auto peek = [&](size_t i) { return i < text.size() ? text[i].c : '\0'; };
-  while (peek(*at) == ' ' || peek(*at) == '\t' || (peek(*at) == '\\' && peek(*at + 1) == '\n')) {
-    *at += peek(*at) == '\\' ? 2 : 1;
-  }
-}
+ShellAnswer Answer(ShellTruth truth) { return {truth, false, ""}; }
 
-std::string TakeLine(const ShellText& text, size_t* at) {
-  std::string line;
-  for (; *at < text.size() && text[*at].c != '\n'; ++*at) line += text[*at].c;
-  ++*at;
-  return line;
+std::string AsNeeded(const ShellAnswer& answer) {
+  return answer.needs.empty() ? ", as its condition is not known"
+                              : fmt::format(", as that depends on {}", answer.needs);
 }
 
 }  // namespace
 
-void ShellScript::RunNested(const ShellText& text, int depth) {
-  if (depth > kMaxNesting) return;
-  Cursor cursor{text};
-  while (!cursor.Done() && !variables_.exhausted()) Statement(&cursor, depth);
+ShellScript::ShellScript(ShellState state, IsWanted is_wanted, ReadBeside read_beside)
+    : state_(std::move(state)),
+      session_(state_.session()),
+      is_wanted_(std::move(is_wanted)),
+      read_beside_(std::move(read_beside)) {
+  state_.TakeFixedArguments();
 }
 
-// Returns whether the current command runs, according to all enclosing blocks and its list.
-ShellTruth ShellScript::Runs() const {
-  ShellTruth runs = list_runs_;
-  for (const Block& block : blocks_) runs = And(runs, block.runs);
-  return runs;
+std::optional<ShellFailure> ShellScript::Run(const ShellText& text) {
+  RunText(text, /*hard=*/true);
+  return failure_;
 }
 
-// Reads up to the next separator.
-void ShellScript::Statement(Cursor* c, int depth) {
-  Words words;
-  bool declaring = false;
-  while (!c->Done()) {
-    SkipBlanks(c->text, &c->at);
-    const char next = c->Peek();
-    if (next == '#') {
-      while (!c->Done() && c->Peek() != '\n') ++c->at;
-    } else if (IsShellOperator(next)) {
-      // Inside [[ ... ]], && and || are words.
-      const bool test = !words.empty() && PlainText(words[0]) == "[[" &&
-                        PlainText(words.back()) != "]]" && next != '\n' && next != ';';
-      if (test) {
-        ShellText sign;
-        while (IsShellOperator(c->Peek()) && c->Peek() != '\n') sign.push_back(c->text[c->at++]);
-        words.push_back(sign);
-      } else if (next == '<' || next == '>') {
-        Redirection(c, &words);
-      } else {
-        Execute(words, depth);
-        TakeOperator(c);
-        return;
+void ShellScript::Fail(const std::string& message, const ShellChar& at) {
+  if (!failure_.has_value()) failure_ = ShellFailure{message, at};
+}
+
+// Ends at the mistakes at which bash ends.
+void ShellScript::Check(const ShellExpander& expander, const ShellChar& at) {
+  if (expander.mistake().has_value()) {
+    Fail(expander.mistake()->message,
+         expander.mistake()->at.line > 0 ? expander.mistake()->at : at);
+  }
+  if (!state_.changed_readonly().empty()) {
+    Fail(fmt::format("'{}' is readonly, and bash refuses to assign it; remove this line or the "
+                     "'readonly'",
+                     state_.changed_readonly()),
+         at);
+  }
+}
+
+// Runs all commands of a text. With `hard`, text that bash cannot read is a failure.
+bool ShellScript::RunText(const ShellText& text, bool hard, ShellAnswer* answer) {
+  if (depth_ > kMaxNesting) {
+    Fail("commands are nested too deeply", text.empty() ? ShellChar() : text[0]);
+    return false;
+  }
+  ShellParser parser(text);
+  while (!Stopped() && !session_.exhausted()) {
+    const ShellCommandPtr command = parser.Next();
+    if (command == nullptr) break;
+    const ShellAnswer last = Run(*command);
+    if (answer != nullptr) *answer = last;
+  }
+  if (Stopped() || !parser.failure().has_value()) return !failure_.has_value();
+  if (hard) Fail(parser.failure()->message, parser.failure()->at);
+  return false;
+}
+
+ShellAnswer ShellScript::Run(const ShellCommand& command) {
+  if (Stopped() || !session_.Spend(1)) return {};
+  if (depth_ > kMaxNesting) {
+    Fail("commands or functions are nested too deeply", command.at);
+    return {};
+  }
+  ++depth_;
+  if (command.kind != Kind::kSimple && command.kind != Kind::kFunction) Redirect(command);
+  const ShellAnswer answer = RunKind(command);
+  --depth_;
+  return answer;
+}
+
+// Redirections change no variable, except "{NAME}> file" and what their words assign.
+std::optional<ShellText> ShellScript::Redirect(const ShellCommand& command) {
+  std::optional<ShellText> input;
+  for (const ShellRedirection& redirection : command.redirections) {
+    ShellExpander expander(&state_);
+    ShellText text = expander.Text(redirection.target);
+    Check(expander, command.at);
+    if (redirection.input) {
+      input = std::nullopt;
+      const ShellChar& at = command.at;
+      if (redirection.kind == ShellRedirection::Kind::kHereString) {
+        text.push_back({'\n', false, at.file, at.line, at.column, -1});
       }
-    } else if ((words.empty() || declaring) && Assignment(c)) {
-      continue;
-    } else {
-      TakeWords(c, &words, &declaring);
+      if (redirection.kind != ShellRedirection::Kind::kFile) input = std::move(text);
     }
+    if (redirection.variable.empty()) continue;
+    state_.Forget(redirection.variable, "a redirection gives it a number", command.at);
   }
-  Execute(words, depth);
+  return input;
 }
 
-// Handles ; & | && || and line breaks, which determine whether the next command runs.
-void ShellScript::TakeOperator(Cursor* c) {
-  const char first = c->Peek();
-  const bool twice = c->Peek(1) == first;
-  if (twice && (first == '&' || first == '|')) {
-    list_runs_ = first == '&' ? list_ : Not(list_);
-    c->at += 2;
-    return;
-  }
-  ++c->at;
-  if (first == '|') return;  // the next command of a pipeline runs if this command runs
-  list_ = list_runs_ = ShellTruth::kTrue;
-  if (first != '\n') return;
-  // The text of here-documents that begin in this line has no commands.
-  for (const std::string& end : c->here_documents) {
-    while (!c->Done()) {
-      const std::string line = TakeLine(c->text, &c->at);
-      if (line.substr(std::min(line.size(), line.find_first_not_of('\t'))) == end) break;
+ShellAnswer ShellScript::RunKind(const ShellCommand& command) {
+  ShellAnswer answer = Answer(Truth::kTrue);
+  switch (command.kind) {
+    case Kind::kSimple:
+      return Simple(command);
+    case Kind::kSequence:
+      for (const ShellCommandPtr& child : command.children) answer = Run(*child);
+      return answer;
+    case Kind::kAnd:
+    case Kind::kOr:
+      return AndOr(command);
+    case Kind::kPipeline:
+      return Pipeline(command);
+    case Kind::kGroup:
+      return Run(*command.children[0]);
+    case Kind::kBackground:
+      Subshell([&] { return Run(*command.children[0]); });
+      return answer;
+    case Kind::kSubshell:
+      return Subshell([&] { return Run(*command.children[0]); });
+    case Kind::kIf:
+      return If(command, 0);
+    case Kind::kWhile:
+    case Kind::kUntil:
+      return While(command);
+    case Kind::kFor:
+    case Kind::kSelect:
+      return For(command);
+    case Kind::kForArithmetic:
+      return ForArithmetic(command);
+    case Kind::kCase:
+      return Case(command);
+    case Kind::kFunction:
+      state_.functions[command.name] = command.children[0];
+      return answer;
+    case Kind::kArithmetic: {
+      ShellExpander expander(&state_);
+      const ShellNumber number = expander.Number(command.words[0]);
+      Check(expander, command.at);
+      if (!number.value.has_value()) return {};
+      return Answer(*number.value != 0 ? Truth::kTrue : Truth::kFalse);
     }
-  }
-  c->here_documents.clear();
-}
-
-// Skips redirections: "> file", "2>&1", "<<END".
-void ShellScript::Redirection(Cursor* c, Words* words) {
-  const bool here = c->Peek() == '<' && c->Peek(1) == '<' && c->Peek(2) != '<';
-  if (!words->empty() && c->at > 0 && IsNameCharacter(c->text[c->at - 1].c) &&
-      WholeNumber(PlainText(words->back())).has_value()) {
-    words->pop_back();
-  }
-  while (c->Peek() == '<' || c->Peek() == '>' || c->Peek() == '&' || c->Peek() == '|') ++c->at;
-  if (here && c->Peek() == '-') ++c->at;
-  SkipBlanks(c->text, &c->at);
-  const Words target = ShellWordReader(c->text, &c->at, &variables_).Read(/*split=*/false);
-  if (here && !target.empty()) c->here_documents.push_back(PlainText(target.front()));
-}
-
-// Reads NAME=value, NAME+=value or NAME=(values) at the cursor; returns false if there is none.
-bool ShellScript::Assignment(Cursor* c) {
-  size_t end = c->at;
-  std::string name;
-  for (; end < c->text.size() && IsNameCharacter(c->text[end].c); ++end) name += c->text[end].c;
-  if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;
-  const bool append = end < c->text.size() && c->text[end].c == '+';
-  if (append) ++end;
-  if (end >= c->text.size() || c->text[end].c != '=') return false;
-  c->at = end + 1;
-  const bool array = c->Peek() == '(';
-  Words value = array ? Array(c) : Scalar(c);
-  // Text is appended to text, elements to elements.
-  const std::vector<ShellText>* old = variables_.Find(name);
-  if (append && !array && old != nullptr && !old->empty()) {
-    value[0].insert(value[0].begin(), old->front().begin(), old->front().end());
-  }
-  Assign(name, value, append && array);
-  return true;
-}
-
-ShellScript::Words ShellScript::Scalar(Cursor* c) {
-  Words value = ShellWordReader(c->text, &c->at, &variables_).Read(/*split=*/false);
-  if (value.empty()) value.emplace_back();
-  return value;
-}
-
-ShellScript::Words ShellScript::Array(Cursor* c) {
-  Words values;
-  ++c->at;
-  while (!c->Done() && c->Peek() != ')') {
-    SkipBlanks(c->text, &c->at);
-    if (c->Peek() == '#') {
-      TakeLine(c->text, &c->at);
-    } else if (IsShellOperator(c->Peek()) && c->Peek() != ')') {
-      ++c->at;
-    } else if (c->Peek() != ')') {
-      const Words words = ShellWordReader(c->text, &c->at, &variables_).Read(/*split=*/true);
-      values.insert(values.end(), words.begin(), words.end());
+    case Kind::kTest: {
+      ShellExpander expander(&state_);
+      answer = EvaluateDoubleTest(command.test, &state_, &expander);
+      Check(expander, command.at);
+      return answer;
     }
+    case Kind::kCoprocess:
+      return Coprocess(command);
   }
-  ++c->at;
-  return values;
+  return {};
 }
 
-void ShellScript::Assign(const std::string& name, const Words& value, bool append) {
-  const ShellTruth runs = Runs();
-  if (runs == ShellTruth::kFalse) return;
-  assigned_.push_back(name);
-  if (runs == ShellTruth::kUnknown) {
-    variables_.Forget(name, "$" + name + ", which is assigned under a condition");
-    return;
+ShellAnswer ShellScript::Assumed(const Part& first, const Part& second) {
+  const ShellState before = state_;
+  const size_t started = started_.size(), escapes = escapes_;
+  const ShellAnswer answer = first();
+  if (Stopped() && !failure_.has_value() && started_.size() == started && escapes_ == escapes) {
+    state_ = before;
+    return second();
   }
-  variables_.Assign(name, value, append);
+  return answer;
 }
 
-void ShellScript::TakeWords(Cursor* c, Words* words, bool* declaring) {
-  const size_t begin = c->at;
-  const Words more = ShellWordReader(c->text, &c->at, &variables_).Read(/*split=*/true);
-  if (c->at == begin) ++c->at;
-  const std::string first =
-      words->empty() && more.size() == 1 && IsResolved(more[0]) ? PlainText(more[0]) : "";
-  if (!first.empty() && TakeKeyword(first)) return;
-  *declaring = *declaring || kDeclaring.contains(first);
-  words->insert(words->end(), more.begin(), more.end());
+ShellAnswer ShellScript::Either(const Part& first, const Part& second, const std::string& why,
+                                const ShellChar& at) {
+  const ShellState before = state_;
+  const ShellAnswer one = first();
+  ShellState after = std::move(state_);
+  state_ = before;
+  const ShellAnswer two = second();
+  const bool both = after.alive && state_.alive;
+  const Truth truth = both          ? (one.truth == two.truth ? one.truth : Truth::kUnknown)
+                      : after.alive ? one.truth
+                                    : two.truth;
+  state_.Join(after, why, at);
+  return Answer(truth);
 }
 
-// Handles a keyword in the place of a command.
-bool ShellScript::TakeKeyword(const std::string& word) {
-  if (word == "if" && blocks_.size() < kMaxBlocks) {
-    blocks_.push_back({true, true});
-  } else if (kLoops.contains(word) && blocks_.size() < kMaxBlocks) {
-    blocks_.push_back({false, false, ShellTruth::kUnknown, ShellTruth::kUnknown});
-  } else if (word == "fi" || word == "done" || word == "esac") {
-    if (!blocks_.empty()) blocks_.pop_back();
-  } else if (word == "elif" && !blocks_.empty()) {
-    blocks_.back().in_condition = true;
-    blocks_.back().runs = ShellTruth::kTrue;
-    blocks_.back().condition = ShellTruth::kUnknown;
-  } else if (word == "then" || word == "else") {
-    if (word == "else" && !blocks_.empty()) blocks_.back().condition = ShellTruth::kTrue;
-    BeginBranch();
-  } else if (word == "!") {
-    negated_ = !negated_;
+ShellAnswer ShellScript::Subshell(const Part& body) {
+  const ShellState before = state_;
+  std::vector<Loop> loops = std::exchange(loops_, {});
+  std::vector<Frame> frames = std::exchange(frames_, {});
+  const bool outer = std::exchange(in_outer_loop_, in_outer_loop_ || !loops.empty());
+  const std::optional<ShellChar> ended = ended_;
+  ShellAnswer answer = body();
+  if (!state_.alive) answer = {};
+  state_ = before;
+  loops_ = std::move(loops);
+  frames_ = std::move(frames);
+  in_outer_loop_ = outer;
+  ended_ = ended;
+  answer.assumed = false;
+  return answer;
+}
+
+ShellAnswer ShellScript::Pipeline(const ShellCommand& command) {
+  ShellAnswer answer = Answer(Truth::kTrue);
+  if (command.children.size() == 1) {
+    answer = Run(*command.children[0]);
   } else {
-    return kJoining.contains(word);
-  }
-  return true;
-}
-
-// A branch runs if its condition holds and no earlier condition held.
-void ShellScript::BeginBranch() {
-  if (blocks_.empty() || !blocks_.back().is_if) return;
-  Block& block = blocks_.back();
-  block.in_condition = false;
-  block.runs = And(block.condition, Not(block.taken));
-  block.taken = Or(block.taken, block.condition);
-}
-
-void ShellScript::Execute(const Words& words, int depth) {
-  if (words.empty()) return;
-  const ShellTruth runs = Runs();
-  Finish(words);
-  if (runs == ShellTruth::kFalse || IsShellCondition(words)) return;
-  if (PlainText(words[0]) == "eval") {
-    ShellText joined;
-    for (size_t i = 1; i < words.size(); ++i) {
-      joined.insert(joined.end(), words[i].begin(), words[i].end());
-      joined.push_back({' ', 0, 0, -1});
+    // The parts run in shells of their own.
+    for (const ShellCommandPtr& child : command.children) {
+      const ShellAnswer part = Subshell([&] { return Run(*child); });
+      if (part.truth != Truth::kTrue) answer.truth = Truth::kUnknown;
     }
-    return RunNested(joined, depth + 1);
-  }
-  for (size_t i = 0; i + 2 < words.size(); ++i) {
-    const std::string flag = PlainText(words[i + 1]);
-    if (kShells.contains(BaseName(PlainText(words[i]))) && (flag == "-c" || flag == "-lc")) {
-      return RunNested(words[i + 2], depth + 1);
+    if (state_.options.contains("lastpipe") && command.children.size() > 1) {
+      state_.ForgetAll("with 'shopt -s lastpipe', the last part of this pipe may assign it",
+                       command.at);
     }
   }
-  on_command_(words);
+  if (command.negated) answer.truth = Not(answer.truth);
+  return answer;
 }
 
-// Sets the result of the command: that of a condition, or success. In the place of a condition, the
-// result of any other command is kUnknown.
-void ShellScript::Finish(const Words& words) {
-  const bool condition = !blocks_.empty() && blocks_.back().in_condition;
-  ShellTruth value = condition ? ShellTruth::kUnknown : ShellTruth::kTrue;
-  if (IsShellCondition(words)) value = EvaluateShellCondition(words, variables_);
-  if (negated_) value = Not(value);
-  negated_ = false;
-  // a && b, a || b: a skipped command leaves the result of the list unchanged.
-  if (list_runs_ == ShellTruth::kTrue)
-    list_ = value;
-  else if (list_runs_ == ShellTruth::kUnknown)
-    list_ = ShellTruth::kUnknown;
-  if (condition) blocks_.back().condition = list_;
+ShellAnswer ShellScript::AndOr(const ShellCommand& command) {
+  const bool is_and = command.kind == Kind::kAnd;
+  const ShellAnswer left = Run(*command.children[0]);
+  if (Stopped()) return {};
+  const auto right = [&] { return Run(*command.children[1]); };
+  const auto skip = [&] { return Answer(is_and ? Truth::kFalse : Truth::kTrue); };
+  if (left.truth == Truth::kUnknown) {
+    return Either(right, skip,
+                  fmt::format("the command after this '{}' may assign it or not{}",
+                              is_and ? "&&" : "||", AsNeeded(left)),
+                  command.at);
+  }
+  if ((left.truth == Truth::kTrue) != is_and) return left;
+  if (!left.assumed) return right();
+  ShellAnswer answer = Assumed(right, skip);
+  answer.assumed = true;
+  return answer;
+}
+
+ShellAnswer ShellScript::If(const ShellCommand& command, size_t at) {
+  const auto& parts = command.children;
+  if (at >= parts.size()) return Answer(Truth::kTrue);
+  if (at + 1 == parts.size()) return Run(*parts[at]);
+  const ShellAnswer condition = Run(*parts[at]);
+  if (Stopped()) return {};
+  const auto body = [&] { return Run(*parts[at + 1]); };
+  const auto rest = [&] { return If(command, at + 2); };
+  if (condition.truth == Truth::kUnknown) {
+    return Either(body, rest, "this 'if' may assign it or not" + AsNeeded(condition), command.at);
+  }
+  const bool holds = condition.truth == Truth::kTrue;
+  if (!condition.assumed) return holds ? body() : rest();
+  return holds ? Assumed(body, rest) : Assumed(rest, body);
+}
+
+// Runs the body once and joins the paths that continue.
+void ShellScript::Iterate(const std::function<void()>& body, const std::string& why,
+                          const ShellChar& at) {
+  body();
+  for (const ShellState& state : std::exchange(loops_.back().continues, {})) {
+    state_.Join(state, why, at);
+  }
+}
+
+// Follows a loop round by round while its condition is known, then blindly. `stands_still`: a round
+// that changes nothing never ends.
+void ShellScript::RunLoop(const Part& condition, const Part& blind,
+                          const std::function<void()>& body, const std::string& why,
+                          const ShellChar& at, bool stands_still) {
+  loops_.emplace_back();
+  std::optional<ShellState> exit;
+  for (size_t round = 0; !Stopped() && !session_.exhausted(); ++round) {
+    const ShellState before = state_;
+    const ShellAnswer answer = condition();
+    if (Stopped()) break;
+    if (answer.truth == Truth::kFalse) {
+      exit = state_;
+      break;
+    }
+    if (answer.truth == Truth::kUnknown || answer.assumed || round >= kMaxRounds) {
+      state_ = before;
+      RunBlindly(blind, body, why, at, &exit);
+      break;
+    }
+    Iterate(body, why, at);
+    if (stands_still && state_.alive && state_.SameAs(before)) break;
+  }
+  state_.alive = false;
+  if (exit.has_value()) state_ = *std::move(exit);
+  for (const ShellState& state : loops_.back().breaks) state_.Join(state, why, at);
+  loops_.pop_back();
+}
+
+// Follows a loop whose number of rounds is not known: until another round changes nothing more.
+void ShellScript::RunBlindly(const Part& condition, const std::function<void()>& body,
+                             const std::string& why, const ShellChar& at,
+                             std::optional<ShellState>* exit) {
+  for (int pass = 0; !failure_.has_value() && !session_.exhausted(); ++pass) {
+    if (pass == kMaxPasses) state_.ForgetAll(why, at);
+    const ShellState head = state_;
+    const size_t started = started_.size();
+    const ShellAnswer answer = condition();
+    const bool may_end = state_.alive && (answer.truth != Truth::kTrue || answer.assumed);
+    const ShellState end = state_;
+    if (state_.alive && (answer.truth != Truth::kFalse || answer.assumed)) Iterate(body, why, at);
+    ShellState next = head;
+    next.Join(state_, why, at);
+    if (next.SameAs(head) || pass == kMaxPasses) {
+      if (may_end) *exit = end;
+      return;
+    }
+    // The next pass starts the same commands, and less of them is known.
+    started_.erase(started_.begin() + static_cast<int64_t>(started), started_.end());
+    state_ = std::move(next);
+  }
+}
+
+ShellAnswer ShellScript::While(const ShellCommand& command) {
+  const bool until = command.kind == Kind::kUntil;
+  const auto condition = [&] {
+    ShellAnswer answer = Run(*command.children[0]);
+    if (until) answer.truth = Not(answer.truth);
+    return answer;
+  };
+  RunLoop(
+      condition, condition, [&] { Run(*command.children[1]); },
+      fmt::format("this '{}' loop may assign it, and how often it runs is not known",
+                  until ? "until" : "while"),
+      command.at, /*stands_still=*/true);
+  return {};
+}
+
+ShellAnswer ShellScript::For(const ShellCommand& command) {
+  const bool select = command.kind == Kind::kSelect;
+  ShellExpander expander(&state_);
+  Words words;
+  if (command.has_words) {
+    words = expander.AllFields(command.words);
+  } else {
+    ShellExpansion all;
+    all.name = all.list = "@";
+    all.at = command.at;
+    const ShellAtom atom{ShellAtom::Kind::kExpansion, true, command.at,
+                         std::make_shared<const ShellExpansion>(all)};
+    words = expander.Fields({atom});
+  }
+  Check(expander, command.at);
+  // The script has no arguments but the given ones.
+  std::erase_if(words, [&](const ShellText& word) {
+    return word.size() == 1 && word[0].unresolved >= 0 &&
+           session_.Of(word[0]).kind == ShellUnknown::Kind::kNotAssigned &&
+           (session_.Of(word[0]).what == "$@" || session_.Of(word[0]).what == "$*");
+  });
+  const std::string why = fmt::format(
+      "this '{}' loop may assign it, and how often it runs is not "
+      "known",
+      select ? "select" : "for");
+  const Part blind = [&] {
+    state_.Forget(command.name, why, command.at);
+    if (select) state_.Forget("REPLY", why, command.at);
+    return ShellAnswer();
+  };
+  size_t at = 0;
+  const Part next = [&] {
+    if (at >= words.size()) return Answer(Truth::kFalse);
+    if (select || std::any_of(words.begin(), words.end(), IsWide)) return ShellAnswer();
+    AssignWord(command.name, words[at++], command.at);
+    return Answer(Truth::kTrue);
+  };
+  RunLoop(
+      next, blind, [&] { Run(*command.children[0]); }, why, command.at,
+      /*stands_still=*/false);
+  return {};
+}
+
+ShellAnswer ShellScript::ForArithmetic(const ShellCommand& command) {
+  const auto evaluate = [&](size_t word) {
+    ShellExpander expander(&state_);
+    const ShellNumber number = expander.Number(command.words[word]);
+    Check(expander, command.at);
+    return number;
+  };
+  const auto is_empty = [](const ShellWord& word) {
+    return std::all_of(word.begin(), word.end(),
+                       [](const ShellAtom& atom) { return atom.c.c == ' ' && !atom.expansion; });
+  };
+  evaluate(0);
+  const Part condition = [&] {
+    if (is_empty(command.words[1])) return Answer(Truth::kTrue);
+    const ShellNumber number = evaluate(1);
+    if (!number.value.has_value()) return ShellAnswer();
+    return Answer(*number.value != 0 ? Truth::kTrue : Truth::kFalse);
+  };
+  const std::string why = "this 'for' loop may assign it, and how often it runs is not known";
+  const auto body = [&] {
+    Run(*command.children[0]);
+    for (const ShellState& state : std::exchange(loops_.back().continues, {})) {
+      state_.Join(state, why, command.at);
+    }
+    if (!Stopped()) evaluate(2);
+  };
+  RunLoop(condition, condition, body, why, command.at, /*stands_still=*/true);
+  return {};
+}
+
+ShellTruth ShellScript::MatchesArm(const ShellText& word, const ShellCaseArm& arm) {
+  Truth any = Truth::kFalse;
+  for (const ShellWord& pattern : arm.patterns) {
+    ShellExpander expander(&state_);
+    const std::optional<ShellPattern> known = expander.Pattern(pattern);
+    Check(expander, pattern.empty() ? ShellChar() : pattern[0].c);
+    const bool all = known.has_value() && !known->empty() &&
+                     std::all_of(known->begin(), known->end(),
+                                 [](const ShellPatternChar& c) { return c.c == '*' && !c.quoted; });
+    Truth truth = Truth::kUnknown;
+    if (all)
+      truth = Truth::kTrue;
+    else if (known.has_value() && IsResolved(word))
+      truth = Matches(*known, PlainText(word)) ? Truth::kTrue : Truth::kFalse;
+    any = Or(any, truth);
+    if (any == Truth::kTrue) break;
+  }
+  return any;
+}
+
+ShellAnswer ShellScript::Case(const ShellCommand& command) {
+  ShellExpander expander(&state_);
+  const ShellText word = expander.Text(command.words[0]);
+  Check(expander, command.at);
+  return CaseFrom(command, word, 0);
+}
+
+// Tries the arms from `arm` on.
+ShellAnswer ShellScript::CaseFrom(const ShellCommand& command, const ShellText& word, size_t arm) {
+  if (Stopped() || arm >= command.arms.size()) return Answer(Truth::kTrue);
+  const auto body = [&] {
+    ShellAnswer answer;
+    size_t at = arm;
+    for (; at < command.arms.size(); ++at) {
+      answer = Run(*command.arms[at].body);
+      if (command.arms[at].end != ";&") break;
+    }
+    const bool goes_on = at < command.arms.size() && command.arms[at].end == ";;&";
+    return goes_on ? CaseFrom(command, word, at + 1) : answer;
+  };
+  const auto rest = [&] { return CaseFrom(command, word, arm + 1); };
+  switch (MatchesArm(word, command.arms[arm])) {
+    case Truth::kTrue:
+      return body();
+    case Truth::kFalse:
+      return rest();
+    case Truth::kUnknown:
+      break;
+  }
+  ShellAnswer answer;
+  for (const ShellChar& c : word) {
+    if (c.unresolved >= 0 && answer.needs.empty()) answer.needs = session_.Of(c).what;
+  }
+  return Either(body, rest, "this 'case' may assign it or not" + AsNeeded(answer), command.at);
+}
+
+ShellAnswer ShellScript::Coprocess(const ShellCommand& command) {
+  Subshell([&] { return Run(*command.children[0]); });
+  const std::string why = "this 'coproc' gives it a number";
+  state_.Forget(command.name, why, command.at);
+  state_.Forget(command.name + "_PID", why, command.at);
+  return Answer(Truth::kTrue);
 }
 
 }  // namespace drydock
