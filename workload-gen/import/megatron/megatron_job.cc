@@ -34,6 +34,7 @@ class JobMaker {
     ComputePattern(&r_);
     ComputeTraining(line_, &r_, &notes_);
     NotePerTokenLoss();
+    NoteFourBits();
     ComputeParallel(&r_, &notes_);
     ComputeOverlap(strict_, &r_, &notes_);
   }
@@ -48,6 +49,27 @@ class JobMaker {
       r_.Fail(argument, "not modeled: " + what);
     else
       notes_.unmodeled.push_back(what);
+  }
+
+  // Variants of NVFP4 that Transformer Engine reads from the environment.
+  void NoteFourBits() {
+    if (!r_.Has("--fp4-format")) return;
+    struct Variant {
+      const char* name;
+      const char* off;
+      const char* what;
+    };
+    for (const Variant& variant :
+         {Variant{"NVTE_NVFP4_ROW_SCALED_ACTIVATION", "0", "scales of rows"},
+          Variant{"NVTE_NVFP4_4OVER6", "none", "each block is quantized twice"}}) {
+      const auto found = line_.engine_settings.find(variant.name);
+      if (found == line_.engine_settings.end() || found->second == variant.off) continue;
+      const std::string what = fmt::format("{} ({})", variant.name, variant.what);
+      if (strict_)
+        r_.FailAt(line_.script, "not modeled: " + what);
+      else
+        notes_.unmodeled.push_back(what);
+    }
   }
 
   void CheckScript() {

@@ -175,8 +175,17 @@ Words ReadBareList(const ShellText& text, ShellVariables* variables) {
   return words;
 }
 
-constexpr const char* kEngineSettings[] = {"NVTE_FLASH_ATTN", "NVTE_FUSED_ATTN",
-                                           "NVTE_UNFUSED_ATTN", "NVTE_ALLOW_NONDETERMINISTIC_ALGO"};
+constexpr const char* kEngineSettings[] = {
+    "NVTE_FLASH_ATTN",
+    "NVTE_FUSED_ATTN",
+    "NVTE_UNFUSED_ATTN",
+    "NVTE_ALLOW_NONDETERMINISTIC_ALGO",
+    "NVTE_NVFP4_DISABLE_RHT",
+    "NVTE_NVFP4_DISABLE_STOCHASTIC_ROUNDING",
+    "NVTE_NVFP4_DISABLE_2D_QUANTIZATION",
+    "NVTE_NVFP4_ROW_SCALED_ACTIVATION",
+    "NVTE_NVFP4_4OVER6",
+};
 
 std::map<std::string, std::string> EngineSettings(const ShellVariables& variables) {
   std::map<std::string, std::string> found;
