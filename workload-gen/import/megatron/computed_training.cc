@@ -131,6 +131,7 @@ class ComputedTraining {
 
   // Modules of Transformer Engine, or Megatron-Core's own (`local`), whose attention is unfused.
   void SetKernels() {
+    CheckAttention();
     if (has_own_modules()) {
       r_.Set("training.kernels", "unfused");
       return r_.Set("training.host_launch", "megatron-core");
@@ -149,7 +150,7 @@ class ComputedTraining {
   // --deterministic-mode says it for itself.
   void SetDeterminismOfEngine() {
     const char* name = "NVTE_ALLOW_NONDETERMINISTIC_ALGO";
-    const bool fused = r_.Text("--attention-backend") != "unfused";
+    const bool fused = r_.Text("--attention-backend") != "unfused" && !has_sinks();
     if (r_.Has("--deterministic-mode") || !fused || !EngineHas(name, "0")) return;
     notes_.remarks.push_back(fmt::format("{}=0: {}", name, kDeterministicAttention));
   }
@@ -165,13 +166,31 @@ class ComputedTraining {
     return found->second == value;
   }
 
+  bool has_sinks() const { return r_.Text("--softmax-type", "vanilla") != "vanilla"; }
+
   // Transformer Engine takes cuDNN, then FlashAttention, then PyTorch's operators, unless a
-  // variable is 0 (get_attention_backend of its attention/dot_product_attention/utils.py).
+  // variable is 0. With another softmax, FlashAttention falls away, and in deterministic runs cuDNN
+  // (get_attention_backend of its attention/dot_product_attention/utils.py).
   void SetAttentionOfEngine() {
-    const bool flash = !EngineHas("NVTE_FLASH_ATTN", "0"),
-               cudnn = !EngineHas("NVTE_FUSED_ATTN", "0");
-    if (flash && cudnn) return;
+    const bool fixed = has_sinks() && (r_.Has("--deterministic-mode") ||
+                                       EngineHas("NVTE_ALLOW_NONDETERMINISTIC_ALGO", "0"));
+    const bool flash_off = EngineHas("NVTE_FLASH_ATTN", "0");
+    const bool cudnn = !EngineHas("NVTE_FUSED_ATTN", "0") && !fixed;
+    if (cudnn && !flash_off) return;
+    const bool flash = !flash_off && !has_sinks();
     r_.Set("training.attention_kernels", flash ? "flash" : cudnn ? "cudnn" : "unfused");
+  }
+
+  // What Megatron-LM or Transformer Engine refuses.
+  void CheckAttention() {
+    if (r_.Text("--attention-backend") == "flash" && has_sinks()) {
+      r_.Fail("--attention-backend",
+              fmt::format("flash excludes --softmax-type {}, which FlashAttention does not have",
+                          r_.Text("--softmax-type")));
+    }
+    if (r_.Has("--deterministic-mode") && r_.Has("--cross-entropy-loss-fusion")) {
+      r_.Fail("--deterministic-mode", "--deterministic-mode excludes --cross-entropy-loss-fusion");
+    }
   }
 
   void SetGraphs() {

@@ -66,6 +66,10 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"--bf16 --attention-backend bogus",
                 "'bogus' is not a value of --attention-backend; valid values are auto, flash, "
                 "fused, unfused, local"},
+        Mistake{"--bf16 --attention-backend flash --softmax-type off-by-one",
+                "flash excludes --softmax-type off-by-one, which FlashAttention does not have"},
+        Mistake{"--bf16 --cross-entropy-loss-fusion --deterministic-mode",
+                "--deterministic-mode excludes --cross-entropy-loss-fusion"},
         Mistake{"--bf16 --num-experts 8 --moe-token-dispatcher-type alltoall "
                 "--overlap-moe-expert-parallel-comm",
                 "--overlap-moe-expert-parallel-comm needs --expert-model-parallel-size above 1"},

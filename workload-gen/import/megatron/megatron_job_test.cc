@@ -163,6 +163,13 @@ TEST(MegatronJob, AttentionIsThatOfTheScript) {
   EXPECT_EQ(kernels("NVTE_FLASH_ATTN=0 " + gpt).attention, AttentionKernels::kCudnn);
   EXPECT_EQ(kernels("NVTE_FLASH_ATTN=0 NVTE_FUSED_ATTN=0 " + gpt).attention,
             AttentionKernels::kUnfused);
+  // FlashAttention has no sinks, and cuDNN no deterministic ones.
+  const std::string sinks = gpt + "--softmax-type learnable ";
+  EXPECT_EQ(kernels(sinks).attention, AttentionKernels::kAuto);
+  EXPECT_EQ(kernels("NVTE_FUSED_ATTN=0 " + sinks).attention, AttentionKernels::kUnfused);
+  EXPECT_EQ(kernels(sinks + "--deterministic-mode").attention, AttentionKernels::kUnfused);
+  EXPECT_EQ(kernels("NVTE_ALLOW_NONDETERMINISTIC_ALGO=0 " + sinks).attention,
+            AttentionKernels::kUnfused);
   const KernelRules unfused = kernels(gpt + "--attention-backend unfused");
   EXPECT_TRUE(unfused.fused) << "the other modules are Transformer Engine's";
   EXPECT_EQ(unfused.attention, AttentionKernels::kUnfused);
