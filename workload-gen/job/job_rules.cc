@@ -557,4 +557,9 @@ void CheckSectionsTogether(const TrainingJob& job, Diagnostics* diagnostics) {
   JobRules(job, diagnostics).Check();
 }
 
+bool HasDeterministicAttention(const TrainingJob& job) {
+  return job.training.host.deterministic && job.training.fused_attention() &&
+         job.model.HasMixer(Mixer::kAttention) && !job.model.attention.is_sparse();
+}
+
 }  // namespace drydock

@@ -2,7 +2,7 @@
 // read and printed.
 #include "core/model/workload.h"
 #include "workload-gen/job/key.h"
-#include "workload-gen/job/other_names.h"
+#include "workload-gen/job/names/other_names.h"
 #include "workload-gen/job/section_rules.h"
 
 namespace drydock {

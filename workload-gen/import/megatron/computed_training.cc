@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "workload-gen/import/megatron/computed_keys.h"
-#include "workload-gen/job/determinism.h"
+#include "workload-gen/job/job_rules.h"
 
 namespace drydock {
 namespace {

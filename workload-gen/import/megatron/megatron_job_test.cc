@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "workload-gen/job/determinism.h"
+#include "workload-gen/job/job_rules.h"
 #include "workload-gen/testing/megatron_job_testing.h"
 #include "workload-gen/work/model_size.h"
 

@@ -1,4 +1,4 @@
-#include "workload-gen/job/other_names.h"
+#include "workload-gen/job/names/other_names.h"
 
 #include <cctype>
 

@@ -1,7 +1,7 @@
 // What other programs call a value of model.yaml: a message about a value that does not exist says
 // what to write for it.
-#ifndef DRYDOCK_WORKLOAD_GEN_JOB_OTHER_NAMES_H_
-#define DRYDOCK_WORKLOAD_GEN_JOB_OTHER_NAMES_H_
+#ifndef DRYDOCK_WORKLOAD_GEN_JOB_NAMES_OTHER_NAMES_H_
+#define DRYDOCK_WORKLOAD_GEN_JOB_NAMES_OTHER_NAMES_H_
 
 #include <string>
 
@@ -16,4 +16,4 @@ std::string MoeDispatcherFor(const std::string& given);
 
 }  // namespace drydock
 
-#endif  // DRYDOCK_WORKLOAD_GEN_JOB_OTHER_NAMES_H_
+#endif  // DRYDOCK_WORKLOAD_GEN_JOB_NAMES_OTHER_NAMES_H_
