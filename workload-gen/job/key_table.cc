@@ -385,7 +385,7 @@ std::vector<Key> TrainingKeys() {
                        {"delayed", "tensorwise", "blockwise", "mxfp8"}, &Fp8RecipeFor),
           "scales of fp8. `delayed`: of a tensor, from earlier steps; `tensorwise`: of a tensor, "
           "from its largest value; `blockwise`: of 128 elements; `mxfp8`: of 32 elements, as "
-          "Blackwell's tensor cores take them")
+          "Blackwell's tensor cores take them. Framework `fsdp` has `fsdp.fp8_recipe` in its place")
           .Needs("precision: fp8")
           .InPlaceOf("fsdp.fp8_recipe", FrameworkKind::kFsdp)
           .Megatron({Computed("--fp8-recipe")}),
