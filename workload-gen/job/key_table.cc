@@ -714,8 +714,8 @@ std::vector<Key> TrainingKeys() {
       Key("moe_fused_mlp", kind::Flag(MEMBER(training.moe.fused_mlp)),
           "Transformer Engine's fused grouped MLP (`NVTE_CUTEDSL_FUSED_GROUPED_MLP=1`): the "
           "kernels of the experts' products run the activation, and quantize its result and, in "
-          "backward, its gradient; needs MXFP8 and `moe_grouped_kernel: one`. A launch script does "
-          "not set it: Transformer Engine reads it from the environment")
+          "backward, its gradient; needs MXFP8 and `moe_grouped_kernel: one`. A launch script that "
+          "sets the variable is answered with this key")
           .Needs("model.experts"),
   };
 }

@@ -273,6 +273,10 @@ class ComputedTraining {
                  {"tensorwise", "tensorwise"},
                  {"blockwise", "blockwise"},
                  {"mxfp8", "mxfp8"}});
+      const bool delayed = r_.Text("--fp8-recipe", "delayed") == "delayed";
+      if (delayed && EngineHas("NVTE_DP_AMAX_REDUCE_INTERVAL", "0")) {
+        r_.Set("training.tp_only_amax_red", "true");
+      }
     } else {
       r_.Choose("--fp4-recipe", "training.precision", {{"nvfp4", "nvfp4"}});
       SetFourBitsOfEngine();

@@ -35,6 +35,7 @@ class JobMaker {
     ComputeTraining(line_, &r_, &notes_);
     NotePerTokenLoss();
     NoteFourBits();
+    NoteFusedExperts();
     ComputeParallel(&r_, &notes_);
     ComputeOverlap(strict_, &r_, &notes_);
   }
@@ -49,6 +50,18 @@ class JobMaker {
       r_.Fail(argument, "not modeled: " + what);
     else
       notes_.unmodeled.push_back(what);
+  }
+
+  // Whether Transformer Engine fuses them depends on its version and on the widths.
+  void NoteFusedExperts() {
+    const char* name = "NVTE_CUTEDSL_FUSED_GROUPED_MLP";
+    const auto found = line_.engine_settings.find(name);
+    if (found == line_.engine_settings.end() || found->second != "1") return;
+    if (!r_.Has("--num-experts")) return;
+    notes_.remarks.push_back(
+        fmt::format("{}=1 is not read; where Transformer Engine fuses the experts, give --set "
+                    "training.moe_fused_mlp=true --set training.moe_grouped_kernel=one",
+                    name));
   }
 
   // Variants of NVFP4 that Transformer Engine reads from the environment.

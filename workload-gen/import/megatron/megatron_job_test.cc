@@ -175,6 +175,17 @@ TEST(MegatronJob, AttentionIsThatOfTheScript) {
   EXPECT_EQ(unfused.attention, AttentionKernels::kUnfused);
 }
 
+TEST(MegatronJob, LargestValuesOverTensorRanks) {
+  const auto alone = [](const std::string& more) {
+    return Job("NVTE_DP_AMAX_REDUCE_INTERVAL=0 torchrun pretrain_gpt.py " + std::string(kGpt) +
+               "--bf16 " + more)
+        .training.precision.tp_only_amax_red;
+  };
+  EXPECT_TRUE(alone("--fp8-format hybrid"));
+  EXPECT_FALSE(alone("--fp8-format hybrid --fp8-recipe tensorwise"));
+  EXPECT_FALSE(alone(""));
+}
+
 TEST(MegatronJob, FourBitsAreThoseOfTheScript) {
   const auto precision = [](const std::string& before) {
     return Job(before + "\ntorchrun pretrain_gpt.py " + std::string(kGpt) +
@@ -572,6 +583,16 @@ TEST(MegatronJob, FuserOfOpsAloneDoesNotFuseExperts) {
       "--num-experts 8 --moe-grouped-gemm --use-transformer-engine-op-fuser "
       "--use-distributed-optimizer";
   EXPECT_FALSE(Gpt(experts).training.moe.fused_mlp);
+  ImportNotes notes;
+  EXPECT_TRUE(Parse("NVTE_CUTEDSL_FUSED_GROUPED_MLP=1 torchrun pretrain_gpt.py " +
+                        std::string(kGpt) + experts,
+                    {}, &notes)
+                  .ok());
+  EXPECT_EQ(notes.remarks,
+            std::vector<std::string>{"NVTE_CUTEDSL_FUSED_GROUPED_MLP=1 is not read; where "
+                                     "Transformer Engine fuses the experts, give --set "
+                                     "training.moe_fused_mlp=true --set "
+                                     "training.moe_grouped_kernel=one"});
 }
 
 TEST(MegatronJob, OffloadedModules) {

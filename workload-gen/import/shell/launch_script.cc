@@ -185,6 +185,8 @@ constexpr const char* kEngineSettings[] = {
     "NVTE_NVFP4_DISABLE_2D_QUANTIZATION",
     "NVTE_NVFP4_ROW_SCALED_ACTIVATION",
     "NVTE_NVFP4_4OVER6",
+    "NVTE_DP_AMAX_REDUCE_INTERVAL",
+    "NVTE_CUTEDSL_FUSED_GROUPED_MLP",
 };
 
 std::map<std::string, std::string> EngineSettings(const ShellVariables& variables) {
