@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "core/base/spelling.h"
 #include "core/base/writable.h"
 #include "core/model/attention_backend.h"
+#include "core/model/memory_total.h"
 #include "core/nccl/nccl_library.h"
 #include "core/nccl/topology_world.h"
 #include "core/schema/artefacts/artefacts.h"
@@ -32,6 +34,7 @@
 #include "workload-gen/job/host_launch.h"
 #include "workload-gen/job/host_memory.h"
 #include "workload-gen/job/inference_scope.h"
+#include "workload-gen/job/job_rules.h"
 #include "workload-gen/job/key.h"
 #include "workload-gen/job_text.h"
 #include "workload-gen/layout/gpu_format.h"
@@ -219,6 +222,9 @@ Result<TrainingJob> ReadModel(const Options& options, const CommonOptions& commo
   Result<TrainingJob> job = LoadJob(options.model, overrides, &notes);
   if (job.ok()) {
     for (const std::string& line : notes.Lines(options.model.path)) Report(kTool, common, line);
+    if (HasDeterministicAttention(*job)) {
+      Report(kTool, common, fmt::format("deterministic: {}", kDeterministicAttention));
+    }
   }
   return job;
 }
@@ -232,6 +238,23 @@ const char* AttentionOf(const TrainingJob& job, const Framework& framework) {
     default:
       return framework.AttentionBackend();
   }
+}
+
+// MemoryMistake of a layout that ResolveLayoutOrSuggest tries. The peak does not grow with
+// micro-batches beyond those in flight, so the job runs no more of them.
+std::optional<std::string> MemoryMistakeOf(const Framework& framework, const Topology& topology,
+                                           TrainingJob job, ParallelLayout layout) {
+  const int most = 2 * layout.virtual_stages();
+  if (layout.microbatches > most) {
+    job.training.batch.global = job.training.batch.micro * layout.data * most;
+    Result<ParallelLayout> fewer = ResolveLayout(job, topology);
+    if (fewer.ok()) layout = *std::move(fewer);
+  }
+  if (!framework.Check(job).ok() || !framework.CheckLayout(job, layout).ok()) return std::nullopt;
+  const std::optional<MemoryVerdict> verdict = JudgeMemory(framework.Build(job, layout, topology));
+  if (!verdict || verdict->fits()) return "";
+  return fmt::format("{:.1f} of {:.1f} GB", static_cast<double>(verdict->total.count()) / 1e9,
+                     static_cast<double>(verdict->capacity.count()) / 1e9);
 }
 
 Status Run(const Options& options, const CommonOptions& common) {
@@ -255,7 +278,12 @@ Status Run(const Options& options, const CommonOptions& common) {
   const std::unique_ptr<Framework> framework = MakeFramework(job.training.framework);
   RETURN_IF_ERROR(framework->Check(job));
   RETURN_IF_ERROR(CheckGpuFormat(job, cluster.topology));
-  ASSIGN_OR_RETURN(const ParallelLayout layout, ResolveLayoutOrSuggest(job, cluster.topology));
+  ASSIGN_OR_RETURN(
+      const ParallelLayout layout,
+      ResolveLayoutOrSuggest(job, cluster.topology,
+                             [&](const TrainingJob& other, const ParallelLayout& tried) {
+                               return MemoryMistakeOf(*framework, cluster.topology, other, tried);
+                             }));
   RETURN_IF_ERROR(framework->CheckLayout(job, layout));
   Workload workload = framework->Build(job, layout, cluster.topology);
   ASSIGN_OR_RETURN(const HostLaunchSet launch, HostLaunchOf(job));

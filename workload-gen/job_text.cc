@@ -12,7 +12,7 @@ std::string SectionText(const Section& section, const TrainingJob& job) {
   std::string text = fmt::format("{}:\n", section.name);
   for (const Key& key : section.keys) {
     if (key.kind == nullptr || !MeetsRequirements(key, section, job)) continue;
-    if (IsExcluded(key, section, job)) continue;
+    if (IsExcluded(key, section, job) || IsElsewhere(key, job)) continue;
     const std::string value = key.kind->Text(job);
     if (!value.empty()) text += fmt::format("  {}: {}\n", key.name, value);
   }

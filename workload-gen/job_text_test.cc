@@ -13,6 +13,19 @@ void ExpectRoundTrip(const std::vector<std::string>& overrides) {
   EXPECT_EQ(JobText(*again), text);
 }
 
+// A key that a framework has elsewhere is printed there alone.
+TEST(JobText, ScalesOfFp8FollowTheFramework) {
+  const auto has = [](const std::string& framework, const char* line) {
+    const std::vector<std::string> overrides = {"training.framework=" + framework,
+                                                "training.precision=fp8"};
+    ExpectRoundTrip(overrides);
+    return JobText(TestJob(overrides)).find(line) != std::string::npos;
+  };
+  EXPECT_TRUE(has("megatron", "\n  fp8_recipe: delayed\n"));
+  EXPECT_FALSE(has("fsdp", "\n  fp8_recipe: delayed\n"));
+  EXPECT_TRUE(has("fsdp", "\n  fp8_recipe: tensorwise\n"));
+}
+
 TEST(JobText, ParsesToTheSameJob) {
   ExpectRoundTrip({});
   ExpectRoundTrip({"model.name='it''s \"a\" #name: x'"});

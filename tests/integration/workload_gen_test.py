@@ -168,8 +168,8 @@ class WorkloadGen(unittest.TestCase):
              "global_batch 20 is not divisible by micro_batch 4 x data 4 = 16; the nearest layout that works: --set "
              "training.global_batch=16"),
             ([MODEL, CLUSTER], ["parallel.tensor=4", "model.layers=47", "parallel.pipeline=2"],
-             "layers 47 is not divisible by pipeline 2; the nearest layout that works: --set parallel.pipeline=1 --set "
-             "training.global_batch=8"),
+             "layers 47 is not divisible by pipeline 2; the nearest layout that works: --set parallel.tensor=8 --set "
+             "parallel.pipeline=1"),  # on 4 tensor ranks it needs more memory than a GPU has
             ([MODEL, CLUSTER], ["training.global_batch=5"],
              "global_batch 5 is not divisible by micro_batch 4 x data 1 = 4; the nearest layout that works: --set "
              "training.global_batch=4"),

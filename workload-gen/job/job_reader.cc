@@ -59,6 +59,11 @@ void ReadSection(const Section& section, const YamlNode& node, Diagnostics* diag
     if (!MeetsRequirements(key, section, *job)) {
       reader.Fail(key.name, fmt::format("'{}' needs {}", key.name, key.needs));
     }
+    if (IsElsewhere(key, *job)) {
+      reader.Fail(key.name, fmt::format("'{}' is not of framework {}; write {} in its place: {}",
+                                        key.name, FrameworkName(job->training.framework),
+                                        key.elsewhere, FindKey(key.elsewhere)->kind->Values()));
+    }
     if (IsExcluded(key, section, *job)) {
       reader.Fail(key.name, fmt::format("'{}' excludes {}", key.name, key.excludes));
     }

@@ -26,6 +26,7 @@ class JobRules {
     CheckAdapters();
     CheckRecompute();
     CheckAttention();
+    CheckDeterminism();
     CheckSparseAttention();
     if (job_.parallel.context_heads > 0 && job_.parallel.context == 1) {
       Fail("parallel.context_heads", "'context_heads' needs parallel.context above 1");
@@ -128,9 +129,53 @@ class JobRules {
 
   void CheckAttention() {
     const KernelRules& kernels = job_.training.kernels;
-    if (kernels.attention == AttentionKernels::kAuto || kernels.fused) return;
-    Fail("training.attention_kernels",
-         "'attention_kernels' needs kernels: fused; with kernels: unfused, attention is unfused");
+    if (kernels.attention != AttentionKernels::kAuto && !kernels.fused) {
+      Fail("training.attention_kernels",
+           "'attention_kernels' needs kernels: fused; with kernels: unfused, attention is unfused");
+    }
+    if (job_.model.attention.sinks) CheckSinks();
+  }
+
+  // Whose kernels take a learned term of the softmax: get_attention_backend of Transformer Engine.
+  void CheckSinks() {
+    const AttentionKernels kernels = job_.training.kernels.attention;
+    const ParallelRules& parallel = job_.parallel;
+    if (kernels == AttentionKernels::kFlash) {
+      Fail("training.attention_kernels",
+           "'flash' excludes model.attention_sinks, which FlashAttention does not have; write "
+           "auto, cudnn or unfused");
+    }
+    if (!job_.training.kernels.fused || parallel.context == 1) return;
+    if (kernels == AttentionKernels::kUnfused) {
+      Fail("training.attention_kernels",
+           "'unfused' with model.attention_sinks needs context: 1; write auto or cudnn");
+    } else if (parallel.context_type != ContextType::kAllToAll) {
+      Fail("parallel.context_type",
+           "context {} with model.attention_sinks needs context_type: a2a, the only one in which "
+           "Transformer Engine has them",
+           parallel.context);
+    }
+  }
+
+  // determinism.py of Megatron-LM, and get_attention_backend of Transformer Engine.
+  void CheckDeterminism() {
+    const TrainingRules& training = job_.training;
+    if (!training.host.deterministic) return;
+    const char* key = "training.deterministic";
+    if (training.framework == FrameworkKind::kFsdp) {
+      return Fail(
+          key,
+          "'deterministic' is not generated for framework fsdp: torchtitan fills no tensors, "
+          "and the time of its deterministic kernels is not known; write false");
+    }
+    if (training.kernels.cross_entropy_fusion != CrossEntropyFusion::kNone) {
+      Fail(key, "'deterministic' needs cross_entropy_fusion: none, as in Megatron-LM");
+    }
+    if (job_.model.attention.sinks && training.fused_attention()) {
+      Fail(key,
+           "'deterministic' with model.attention_sinks needs attention_kernels: unfused: no other "
+           "kernels of Transformer Engine are deterministic then");
+    }
   }
 
   // What Megatron-LM refuses (transformer_config.py, absorbed_mla.py), or would run without
@@ -331,6 +376,11 @@ class JobRules {
       Fail("training.quantized_param_gather",
            "quantized_param_gather needs training.distributed_optimizer");
     }
+    // quantize_master_weights of Transformer Engine's tensor/utils.py.
+    if (precision.nvfp4 && precision.quantized_gather && !precision.square_blocks) {
+      Fail("training.square_blocks",
+           "'quantized_param_gather' with precision: nvfp4 needs square_blocks: true");
+    }
     const int block = BlockOf(precision.products());
     if (job_.model.hidden % block != 0) {
       Fail("model.hidden", "hidden {} is not a multiple of {}, the elements of a block of '{}'",
@@ -505,6 +555,11 @@ class JobRules {
 
 void CheckSectionsTogether(const TrainingJob& job, Diagnostics* diagnostics) {
   JobRules(job, diagnostics).Check();
+}
+
+bool HasDeterministicAttention(const TrainingJob& job) {
+  return job.training.host.deterministic && job.training.fused_attention() &&
+         job.model.HasMixer(Mixer::kAttention) && !job.model.attention.is_sparse();
 }
 
 }  // namespace drydock

@@ -50,6 +50,12 @@ Key& Key::Excludes(const char* key) {
   return *this;
 }
 
+Key& Key::InPlaceOf(const char* key, FrameworkKind framework) {
+  elsewhere = key;
+  elsewhere_with = framework;
+  return *this;
+}
+
 Key& Key::Megatron(std::vector<MegatronSource> sources) {
   megatron = std::move(sources);
   return *this;
@@ -78,6 +84,10 @@ bool MeetsRequirements(const Key& key, const Section& section, const TrainingJob
   const std::vector<std::string>& values = condition.values;
   if (values.empty()) return job.places.contains(condition.key) || !value.empty();
   return std::find(values.begin(), values.end(), value) != values.end();
+}
+
+bool IsElsewhere(const Key& key, const TrainingJob& job) {
+  return key.elsewhere_with == job.training.framework;
 }
 
 bool IsExcluded(const Key& key, const Section& section, const TrainingJob& job) {

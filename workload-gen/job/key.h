@@ -48,6 +48,8 @@ struct Key {
   Key& Needs(const char* condition);
   // The key of the same section without which the section may have this one.
   Key& Excludes(const char* key);
+  // The key "fsdp.fp8_recipe" that jobs of `framework` have in place of this one.
+  Key& InPlaceOf(const char* key, FrameworkKind framework);
   Key& Megatron(std::vector<MegatronSource> sources);
 
   std::string name;
@@ -58,6 +60,8 @@ struct Key {
   void (*set_default)(TrainingJob* job) = nullptr;
   std::string needs;
   std::string excludes;
+  std::string elsewhere;  // InPlaceOf
+  std::optional<FrameworkKind> elsewhere_with;
   std::vector<MegatronSource> megatron;
 };
 
@@ -80,6 +84,8 @@ const Key* FindKey(const std::string& name);
 
 // True if the job fulfills the condition of `key` of `section` (Key::Needs).
 bool MeetsRequirements(const Key& key, const Section& section, const TrainingJob& job);
+// True if the job's framework has another key in place of this one.
+bool IsElsewhere(const Key& key, const TrainingJob& job);
 // True if the job has a value for the key that `key` of `section` excludes.
 bool IsExcluded(const Key& key, const Section& section, const TrainingJob& job);
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/base/spelling.h"
 
 namespace drydock {
@@ -177,11 +179,12 @@ class TextKind final : public KeyKind {
 class ChoiceKind final : public KeyKind {
  public:
   ChoiceKind(std::vector<std::string> names, std::function<int(const TrainingJob&)> get,
-             std::function<void(int, TrainingJob*)> set)
-      : names_(std::move(names)), get_(std::move(get)), set_(std::move(set)) {}
+             std::function<void(int, TrainingJob*)> set, kind::Advice advice)
+      : names_(std::move(names)), get_(std::move(get)), set_(std::move(set)), advice_(advice) {}
 
   void Read(const std::string& key, bool required, const SectionInput& input,
             TrainingJob* job) const override {
+    if (Advises(key, input)) return;
     int index = get_(*job);
     input.reader->ReadChoice(key, names_, &index, required);
     set_(index, job);
@@ -192,9 +195,22 @@ class ChoiceKind final : public KeyKind {
   std::string Values() const override { return Join(names_); }
 
  private:
+  // Returns whether it reported a value for which it knows what to write.
+  bool Advises(const std::string& key, const SectionInput& input) const {
+    const YamlNode* node = advice_ == nullptr ? nullptr : input.reader->Take(key, false);
+    if (node == nullptr || node->kind != YamlNode::Kind::kScalar) return false;
+    if (std::find(names_.begin(), names_.end(), node->scalar) != names_.end()) return false;
+    const std::string write = advice_(node->scalar);
+    if (write.empty()) return false;
+    input.reader->Fail(key,
+                       fmt::format("'{}' is not a valid {}; write {}", node->scalar, key, write));
+    return true;
+  }
+
   const std::vector<std::string> names_;
   const std::function<int(const TrainingJob&)> get_;
   const std::function<void(int, TrainingJob*)> set_;
+  const kind::Advice advice_;
 };
 
 // A list of names, each of which sets a flag of `Flags`.
@@ -359,8 +375,8 @@ KeyKindPtr Text(Member<std::string> member) {
 }
 KeyKindPtr Choice(const std::vector<std::string>& names,
                   std::function<int(const TrainingJob& job)> get,
-                  std::function<void(int index, TrainingJob* job)> set) {
-  return std::make_shared<ChoiceKind>(names, std::move(get), std::move(set));
+                  std::function<void(int index, TrainingJob* job)> set, Advice advice) {
+  return std::make_shared<ChoiceKind>(names, std::move(get), std::move(set), advice);
 }
 KeyKindPtr Either(Member<bool> member, const std::string& no, const std::string& yes) {
   return Choice(

@@ -68,16 +68,21 @@ KeyKindPtr Duration(Member<Time> member, Time high);
 KeyKindPtr Word(Member<std::string> member);
 KeyKindPtr Text(Member<std::string> member);
 
+// Returns what to write in place of a value that is not valid; "" if nothing is known.
+using Advice = std::string (*)(const std::string& given);
+
 // One of `names`, as its index.
 KeyKindPtr Choice(const std::vector<std::string>& names,
                   std::function<int(const TrainingJob& job)> get,
-                  std::function<void(int index, TrainingJob* job)> set);
+                  std::function<void(int index, TrainingJob* job)> set, Advice advice = nullptr);
 template <typename Enum>
 requires std::is_enum_v<Enum> KeyKindPtr Choice(Member<Enum> member,
-                                                const std::vector<std::string>& names) {
+                                                const std::vector<std::string>& names,
+                                                Advice advice = nullptr) {
   return Choice(
       names, [member](const TrainingJob& job) { return static_cast<int>(member.in(job)); },
-      [member](int index, TrainingJob* job) { member.of(*job) = static_cast<Enum>(index); });
+      [member](int index, TrainingJob* job) { member.of(*job) = static_cast<Enum>(index); },
+      advice);
 }
 // One of two names, of which the second means true.
 KeyKindPtr Either(Member<bool> member, const std::string& no, const std::string& yes);

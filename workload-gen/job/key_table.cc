@@ -2,6 +2,7 @@
 // read and printed.
 #include "core/model/workload.h"
 #include "workload-gen/job/key.h"
+#include "workload-gen/job/names/other_names.h"
 #include "workload-gen/job/section_rules.h"
 
 namespace drydock {
@@ -40,7 +41,8 @@ KeyKindPtr PrecisionKind() {
         job->training.precision.type = index == 0 ? DataType::kFp16 : DataType::kBf16;
         job->training.precision.fp8 = index == 2;
         job->training.precision.nvfp4 = index == 3;
-      });
+      },
+      &PrecisionFor);
 }
 
 // One of `types`.
@@ -380,15 +382,26 @@ std::vector<Key> TrainingKeys() {
                      Computed("--fp4-format"), Computed("--fp4-recipe")}),
       Key("fp8_recipe",
           kind::Choice(MEMBER(training.precision.recipe),
-                       {"delayed", "tensorwise", "blockwise", "mxfp8"}),
+                       {"delayed", "tensorwise", "blockwise", "mxfp8"}, &Fp8RecipeFor),
           "scales of fp8. `delayed`: of a tensor, from earlier steps; `tensorwise`: of a tensor, "
           "from its largest value; `blockwise`: of 128 elements; `mxfp8`: of 32 elements, as "
-          "Blackwell's tensor cores take them")
+          "Blackwell's tensor cores take them. Framework `fsdp` has `fsdp.fp8_recipe` in its place")
           .Needs("precision: fp8")
+          .InPlaceOf("fsdp.fp8_recipe", FrameworkKind::kFsdp)
           .Megatron({Computed("--fp8-recipe")}),
       Key("hadamard_transform", kind::Flag(MEMBER(training.precision.hadamard)),
           "operands of weight gradients pass a random Hadamard transform before they are quantized "
           "(`NVTE_NVFP4_DISABLE_RHT=1`: false)")
+          .Needs("precision: nvfp4"),
+      Key("stochastic_rounding", kind::Flag(MEMBER(training.precision.stochastic_rounding)),
+          "output gradients are rounded at random (`NVTE_NVFP4_DISABLE_STOCHASTIC_ROUNDING=1`: "
+          "false), in the kernel that quantizes. Takes [no time of its "
+          "own](submodules.md#fp8-mxfp8-nvfp4)")
+          .Needs("precision: nvfp4"),
+      Key("square_blocks", kind::Flag(MEMBER(training.precision.square_blocks)),
+          "a scale of weights is of 16 × 16 elements, so that both operands that a weight makes "
+          "are alike; otherwise of 16 (`NVTE_NVFP4_DISABLE_2D_QUANTIZATION=1`: false). The kernels "
+          "move the same bytes; `quantized_param_gather` needs it")
           .Needs("precision: nvfp4"),
       Key("bf16_layers_at_start",
           kind::Count(MEMBER(training.precision.half_layers_at_start), 0, kMaxLayers),
@@ -605,7 +618,8 @@ std::vector<Key> TrainingKeys() {
           .Megatron({Computed("--transformer-impl"), Computed("--spec")}),
       Key("deterministic", kind::Flag(MEMBER(training.host.deterministic)),
           "PyTorch's deterministic algorithms: the host launches a kernel that fills each tensor "
-          "before another kernel writes it")
+          "before another kernel writes it. The deterministic backward of fused attention counts "
+          "as the usual one. Not for framework `fsdp`: torchtitan fills no tensors")
           .Megatron({Sets("--deterministic-mode", "true")}),
       Key("log_params_norm", kind::Flag(MEMBER(training.host.log_params_norm)),
           "each step computes the norm of all parameters, and the host reads it")
@@ -627,12 +641,13 @@ std::vector<Key> TrainingKeys() {
       Key("cuda_graph_impl",
           kind::Choice(MEMBER(training.host.graph_maker), {"transformer_engine", "local"}),
           "who captures the parts of a layer that `cuda_graphs` lists. `local` is Megatron-Core, "
-          "which captures `moe_router` and `moe_preprocess` together and can repeat the norm before "
+          "which captures `moe_router` and `moe_preprocess` together and can repeat the norm "
+          "before "
           "experts with any dispatcher")
           .Megatron({Computed("--cuda-graph-impl"), Computed("--enable-cuda-graph")}),
       Key("moe_dispatcher",
           kind::Choice(MEMBER(training.moe.dispatcher),
-                       {"alltoall", "allgather", "flex", "hybridep"}),
+                       {"alltoall", "allgather", "flex", "hybridep"}, &MoeDispatcherFor),
           "how tokens reach their experts: `alltoall` and `allgather` are calls of NCCL; `flex` is "
           "DeepEP, `hybridep` HybridEP (Megatron-LM's `flex` dispatcher with that backend)")
           .Needs("model.experts")
@@ -667,7 +682,8 @@ std::vector<Key> TrainingKeys() {
           "the distribution of the experts' loads, from which `moe_imbalance` follows: one of "
           "`configs/expert-loads.yaml` (`random`, `aux-free`, `aux-loss`), or `uniform` "
           "([experts](../explanation/experts.md#unequal-loads))")
-          .Needs("model.experts"),
+          .Needs("model.experts")
+          .Megatron({Computed("--moe-router-force-load-balancing")}),
       Key("moe_aux_loss", kind::Flag(MEMBER(training.moe.aux_loss)),
           "the load-balancing loss, whose token counts each layer reduces over tensor and context "
           "parallelism")
@@ -698,8 +714,8 @@ std::vector<Key> TrainingKeys() {
       Key("moe_fused_mlp", kind::Flag(MEMBER(training.moe.fused_mlp)),
           "Transformer Engine's fused grouped MLP (`NVTE_CUTEDSL_FUSED_GROUPED_MLP=1`): the "
           "kernels of the experts' products run the activation, and quantize its result and, in "
-          "backward, its gradient; needs MXFP8 and `moe_grouped_kernel: one`. A launch script does "
-          "not set it: Transformer Engine reads it from the environment")
+          "backward, its gradient; needs MXFP8 and `moe_grouped_kernel: one`. A launch script that "
+          "sets the variable is answered with this key")
           .Needs("model.experts"),
   };
 }
@@ -907,6 +923,7 @@ std::vector<Key> MegatronFsdpKeys() {
       Key("double_buffer", kind::Flag(MEMBER(megatron_fsdp.double_buffer)),
           "two layers at most are gathered at the same time, in buffers that stay; likewise two "
           "layers' gradients")
+          .Needs("sharding: no_shard or optim or optim_grads or optim_grads_params")
           .Megatron({Computed("--fsdp-double-buffer"), Computed("--use-nccl-ub"),
                      Computed("--megatron-fsdp-max-pool-double-buffer")}),
       Key("communication_elements",
@@ -914,10 +931,12 @@ std::vector<Key> MegatronFsdpKeys() {
           "gradients whose reduction may run while compute goes on; half as many parameters are "
           "gathered ahead")
           .Default("the larger of 1e9 and twice the mean layer")
+          .Needs("sharding: no_shard or optim or optim_grads or optim_grads_params")
           .Megatron({Computed("--suggested-communication-unit-size")}),
       Key("per_token_loss", kind::Flag(MEMBER(megatron_fsdp.per_token_loss)),
           "gradients are divided by the number of tokens after the step's last reduction, and not "
           "by the ranks before each")
+          .Needs("sharding: no_shard or optim or optim_grads or optim_grads_params")
           .Megatron({Computed("--calculate-per-token-loss")}),
   };
 }

@@ -275,6 +275,12 @@ void CheckTraining(YamlReader* reader, TrainingJob* job) {
     reader->Fail("moe_dispatch_sms",
                  "'moe_dispatch_sms' has no effect without moe_dispatcher: flex or hybridep");
   }
+  // Buffer.set_num_sms of DeepEP: half of them send, half receive.
+  if (moe.dispatcher == MoeDispatcher::kFlex && moe.dispatch_sms % 2 != 0) {
+    reader->Fail("moe_dispatch_sms",
+                 fmt::format("moe_dispatch_sms {} must be even with moe_dispatcher: flex; write {}",
+                             moe.dispatch_sms, moe.dispatch_sms + 1));
+  }
   if (moe.device_counts && (moe.dispatcher != MoeDispatcher::kHybridEp || !moe.one_kernel)) {
     reader->Fail("moe_counts",
                  "'moe_counts: device' needs moe_dispatcher: hybridep and moe_grouped_kernel: one");

@@ -78,6 +78,9 @@ struct PrecisionRules {
   bool fp8 = false, nvfp4 = false;
   Fp8Recipe recipe = Fp8Recipe::kDelayed;
   bool hadamard = true;  // NVFP4: operands of weight gradients pass a random Hadamard transform
+  // NVFP4: output gradients are rounded at random; scales of weights are of 16 x 16 elements. The
+  // kernels move the same bytes with and without them.
+  bool stochastic_rounding = true, square_blocks = true;
   int half_layers_at_start = 0,
       half_layers_at_end = 0;     // layers whose linear layers stay in `type`
   LinearParts half_parts;         // linear layers that stay in `type`

@@ -42,15 +42,55 @@ Status CheckSparseKernels(const TrainingJob& job, const Topology& topology) {
   return OkStatus();
 }
 
+// get_attention_backend of Transformer Engine.
+Status CheckAttentionKernels(const TrainingJob& job, const Topology& topology) {
+  const TrainingRules& training = job.training;
+  for (const GpuSpec& gpu : topology.gpus) {
+    if (gpu.compute_capability == 0) continue;
+    if (gpu.compute_capability < 90 && training.host.deterministic &&
+        training.kernels.attention == AttentionKernels::kCudnn) {
+      return job.ErrorAt("training.attention_kernels",
+                         fmt::format("'cudnn' with deterministic: true needs a GPU of Hopper or "
+                                     "later, and '{}' is none; write flash or unfused",
+                                     gpu.name));
+    }
+    if (gpu.compute_capability < 100 && training.precision.fp8_attention &&
+        job.model.attention.sinks) {
+      return job.ErrorAt("training.fp8_attention",
+                         fmt::format("'fp8_attention' with model.attention_sinks needs a GPU of "
+                                     "Blackwell, and '{}' is none; write false",
+                                     gpu.name));
+    }
+  }
+  return OkStatus();
+}
+
+Status CheckDispatchSms(const TrainingJob& job, const Topology& topology) {
+  const int wanted = job.training.moe.dispatch_sms;
+  for (const GpuSpec& gpu : topology.gpus) {
+    if (gpu.sms == 0 || wanted <= gpu.sms) continue;
+    return job.ErrorAt(
+        "training.moe_dispatch_sms",
+        fmt::format("moe_dispatch_sms {} is more than the {} SMs of the GPU '{}'; write at most {}",
+                    wanted, gpu.sms, gpu.name, gpu.sms));
+  }
+  return OkStatus();
+}
+
 }  // namespace
 
 Status CheckGpuFormat(const TrainingJob& job, const Topology& topology) {
   RETURN_IF_ERROR(CheckSparseKernels(job, topology));
+  RETURN_IF_ERROR(CheckAttentionKernels(job, topology));
+  RETURN_IF_ERROR(CheckDispatchSms(job, topology));
   const PrecisionRules& precision = job.training.precision;
   if (!precision.quantized()) return OkStatus();
   const DataType type = precision.products();
   for (const GpuSpec& gpu : topology.gpus) {
-    if (gpu.RateOf(type) > FlopRate()) continue;
+    // check_fp8_block_scaling_support of Transformer Engine.
+    const bool too_old =
+        type == DataType::kFp8Block && gpu.compute_capability > 0 && gpu.compute_capability < 90;
+    if (gpu.RateOf(type) > FlopRate() && !too_old) continue;
     const bool recipe = precision.fp8 && !precision.delayed_scaling();
     return job.ErrorAt(recipe ? "training.fp8_recipe" : "training.precision",
                        fmt::format("the GPU '{}' has no products in {}; it has {}", gpu.name,

@@ -38,6 +38,55 @@ TEST(GpuFormat, ReportsWhatTheGpuHas) {
               EndsWith("error: the GPU 'h100' has no products in nvfp4; it has fp16, bf16, fp8"));
 }
 
+// The error on a GPU of 132 SMs of this capability.
+std::string ErrorOn(int compute_capability, const std::vector<std::string>& overrides) {
+  Topology topology = TestTopology(1, 8);
+  GpuSpec& gpu = topology.gpus.front();
+  gpu.name = "gpu";
+  gpu.compute_capability = compute_capability;
+  gpu.sms = 132;
+  gpu.dense_rate[static_cast<size_t>(DataType::kFp8)] = Tera(1000);
+  const Status status = CheckGpuFormat(TestJob(overrides), topology);
+  return status.ok() ? "" : status.error().ToString();
+}
+
+TEST(GpuFormat, BlocksInFp8BeginWithHopper) {
+  const std::vector<std::string> blocks = {"training.precision=fp8", "model.hidden=128",
+                                           "training.fp8_recipe=blockwise"};
+  EXPECT_EQ(ErrorOn(90, blocks), "");
+  EXPECT_EQ(ErrorOn(100, blocks), "");
+  EXPECT_EQ(ErrorOn(89, blocks),
+            "--set training.fp8_recipe=blockwise: error: the GPU 'gpu' has no products in "
+            "fp8-block; it has fp8");
+}
+
+TEST(GpuFormat, DispatchTakesNoMoreSmsThanTheGpuHas) {
+  const auto error = [](const std::string& sms) {
+    return ErrorOn(
+        90, {"model.experts=4", "model.experts_per_token=2", "parallel.sequence_parallel=true",
+             "training.moe_dispatcher=flex", "training.moe_dispatch_sms=" + sms});
+  };
+  EXPECT_EQ(error("132"), "");
+  EXPECT_EQ(error("500"),
+            "--set training.moe_dispatch_sms=500: error: moe_dispatch_sms 500 is more than the 132 "
+            "SMs of the GPU 'gpu'; write at most 132");
+}
+
+TEST(GpuFormat, AttentionsKernelsFollowTheGpu) {
+  const std::vector<std::string> deterministic = {"training.deterministic=true",
+                                                  "training.attention_kernels=cudnn"};
+  EXPECT_EQ(ErrorOn(90, deterministic), "");
+  EXPECT_EQ(ErrorOn(80, deterministic),
+            "--set training.attention_kernels=cudnn: error: 'cudnn' with deterministic: true needs "
+            "a GPU of Hopper or later, and 'gpu' is none; write flash or unfused");
+  const std::vector<std::string> sinks = {"model.attention_sinks=true", "training.precision=fp8",
+                                          "training.fp8_attention=true"};
+  EXPECT_EQ(ErrorOn(100, sinks), "");
+  EXPECT_EQ(ErrorOn(90, sinks),
+            "--set training.fp8_attention=true: error: 'fp8_attention' with model.attention_sinks "
+            "needs a GPU of Blackwell, and 'gpu' is none; write false");
+}
+
 // Sparse attention of `heads` heads on each of two tensor ranks, on a GPU of this capability.
 std::string SparseError(int compute_capability, int heads) {
   Topology topology = TestTopology(1, 8);

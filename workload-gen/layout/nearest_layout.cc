@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "workload-gen/job/job_rules.h"
@@ -14,6 +17,8 @@ namespace {
 
 constexpr size_t kMaxChoices = 16;   // of one degree
 constexpr size_t kMaxTried = 20000;  // layouts
+constexpr int kMinWeighed = 16;
+constexpr int kMaxRanks = 1 << 18;  // of all layouts whose memory is asked for, roughly
 
 struct Candidate {
   double distance = 0;
@@ -47,27 +52,47 @@ class Search {
     }
   }
 
-  std::string Run() {
+  Suggestion Run(const MemoryMistake& memory) {
     std::vector<Candidate> candidates = Candidates();
     std::stable_sort(
         candidates.begin(), candidates.end(),
         [](const Candidate& a, const Candidate& b) { return a.distance < b.distance; });
     if (candidates.size() > kMaxTried) candidates.resize(kMaxTried);
-    std::string best;
-    double best_distance = 0;
-    for (const Candidate& candidate : candidates) {
-      if (!best.empty() && candidate.distance >= best_distance) break;
-      TrainingJob job = With(candidate);
+    Suggestion nearest;
+    // Those that work, nearest first. A batch that changes adds to a candidate's distance, so one
+    // is weighed only once no later candidate can be nearer.
+    std::multimap<double, Candidate> waiting;
+    for (size_t i = 0; i <= candidates.size(); ++i) {
+      while (!waiting.empty() &&
+             (i == candidates.size() || waiting.begin()->first <= candidates[i].distance)) {
+        if (Weigh(waiting.begin()->second, memory, &nearest)) return nearest;
+        waiting.erase(waiting.begin());
+      }
+      if (i == candidates.size()) break;
+      TrainingJob job = With(candidates[i]);
       if (!Works(&job)) continue;
-      const double distance = candidate.distance + BatchDistance(job);
-      if (!best.empty() && distance >= best_distance) continue;
-      best = Settings(job);
-      best_distance = distance;
+      const double distance = candidates[i].distance + BatchDistance(job);
+      waiting.emplace(distance, candidates[i]);
     }
-    return best;
+    return nearest;
   }
 
  private:
+  // Returns whether the search ends: the layout fits the memory, or enough others did not.
+  // REQUIRES: the candidate works.
+  bool Weigh(const Candidate& candidate, const MemoryMistake& memory, Suggestion* nearest) const {
+    TrainingJob job = With(candidate);
+    Works(&job);
+    const std::optional<std::string> mistake = memory(job, *ResolveLayout(job, topology_));
+    if (!mistake.has_value()) return false;
+    if (nearest->tried++ == 0 || mistake->empty()) {
+      nearest->settings = Settings(job);
+      nearest->mistake = *mistake;
+    }
+    const int most = std::clamp(kMaxRanks / topology_.gpu_count(), kMinWeighed, kMaxWeighed);
+    return mistake->empty() || nearest->tried >= most;
+  }
+
   std::vector<Candidate> Candidates() const {
     const int gpus = topology_.gpu_count();
     const std::vector<int> tensors = DivisorsNear(gpus, wanted_.tensor, gpus);
@@ -181,17 +206,25 @@ class Search {
 
 }  // namespace
 
-std::string NearestLayout(const TrainingJob& job, const Topology& topology) {
-  return Search(job, topology).Run();
+Suggestion NearestLayout(const TrainingJob& job, const Topology& topology,
+                         const MemoryMistake& memory) {
+  return Search(job, topology).Run(memory);
 }
 
-Result<ParallelLayout> ResolveLayoutOrSuggest(const TrainingJob& job, const Topology& topology) {
+Result<ParallelLayout> ResolveLayoutOrSuggest(const TrainingJob& job, const Topology& topology,
+                                              const MemoryMistake& memory) {
   Result<ParallelLayout> layout = ResolveLayout(job, topology);
   if (layout.ok()) return layout;
-  const std::string nearest = NearestLayout(job, topology);
-  if (nearest.empty()) return layout;
+  const Suggestion nearest = NearestLayout(job, topology, memory);
+  if (nearest.settings.empty()) return layout;
   std::vector<Diagnostic> diagnostics = layout.error().diagnostics();
-  diagnostics.back().message += "; the nearest layout that works: " + nearest;
+  diagnostics.back().message +=
+      nearest.mistake.empty()
+          ? "; the nearest layout that works: " + nearest.settings
+          : fmt::format(
+                "; of the {} nearest layouts that work otherwise, none fits the memory: {} "
+                "needs {}",
+                nearest.tried, nearest.settings, nearest.mistake);
   return Error(std::move(diagnostics));
 }
 

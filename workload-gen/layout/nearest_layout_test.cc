@@ -1,12 +1,18 @@
 #include "workload-gen/layout/nearest_layout.h"
 
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
 #include "workload-gen/testing/job_testing.h"
 
 namespace drydock {
 namespace {
 
-std::string Nearest(const std::vector<std::string>& overrides, int hosts = 1, int gpus = 8) {
-  return NearestLayout(TestJob(overrides), TestTopology(hosts, gpus));
+std::optional<std::string> Fits(const TrainingJob&, const ParallelLayout&) { return ""; }
+
+std::string Nearest(const std::vector<std::string>& overrides, int hosts = 1, int gpus = 8,
+                    const MemoryMistake& memory = Fits) {
+  return NearestLayout(TestJob(overrides), TestTopology(hosts, gpus), memory).settings;
 }
 
 // The test job: 8 layers, 8 heads, tensor 2, pipeline 2, micro-batch 2, global batch 16.
@@ -60,7 +66,7 @@ TEST(NearestLayout, SuggestionsWork) {
     const TrainingJob job = TestJob({wrong});
     if (ResolveLayout(job, topology).ok()) continue;
     std::vector<std::string> overrides = {wrong};
-    std::string text = NearestLayout(job, topology);
+    std::string text = NearestLayout(job, topology, Fits).settings;
     for (size_t at = 0; (at = text.find("--set ", at)) != std::string::npos;) {
       at += 6;
       overrides.push_back(text.substr(at, text.find(' ', at) - at));
@@ -71,7 +77,7 @@ TEST(NearestLayout, SuggestionsWork) {
 
 TEST(NearestLayout, EndsTheLastError) {
   const Result<ParallelLayout> layout =
-      ResolveLayoutOrSuggest(TestJob({"parallel.pipeline=3"}), TestTopology(1, 8));
+      ResolveLayoutOrSuggest(TestJob({"parallel.pipeline=3"}), TestTopology(1, 8), Fits);
   ASSERT_FALSE(layout.ok());
   EXPECT_EQ(layout.error().ToString(),
             "--set parallel.pipeline=3: error: layers 8 is not divisible by pipeline 3\n"
@@ -79,7 +85,40 @@ TEST(NearestLayout, EndsTheLastError) {
             "cluster's 8 GPUs; the nearest layout that works: --set parallel.pipeline=4\n"
             "  parallel:\n"
             "  ^");
-  EXPECT_TRUE(ResolveLayoutOrSuggest(TestJob(), TestTopology(1, 8)).ok());
+  EXPECT_TRUE(ResolveLayoutOrSuggest(TestJob(), TestTopology(1, 8), Fits).ok());
+}
+
+TEST(NearestLayout, PrefersWhatFitsTheMemory) {
+  const auto four_gpus = [](const TrainingJob&, const ParallelLayout& layout) {
+    return std::optional<std::string>(layout.tensor * layout.pipeline >= 8 ? "" : "9.0 of 8.0 GB");
+  };
+  EXPECT_EQ(Nearest({"parallel.tensor=3"}), "--set parallel.tensor=4");
+  EXPECT_EQ(Nearest({"parallel.pipeline=3"}, 1, 8, four_gpus), "--set parallel.pipeline=4");
+  EXPECT_EQ(Nearest({"parallel.pipeline=3", "parallel.tensor=1"}, 1, 8, four_gpus),
+            "--set parallel.pipeline=8");
+  // A framework need not generate a layout.
+  const auto no_pipeline = [](const TrainingJob&, const ParallelLayout& layout) {
+    return layout.pipeline > 1 ? std::nullopt : std::optional<std::string>("");
+  };
+  EXPECT_EQ(Nearest({"parallel.tensor=3"}, 1, 8, no_pipeline),
+            "--set parallel.tensor=4 --set parallel.pipeline=1");
+}
+
+TEST(NearestLayout, SaysIfNoneFitsTheMemory) {
+  int weighed = 0;
+  const auto none = [&weighed](const TrainingJob&, const ParallelLayout& layout) {
+    ++weighed;
+    return std::optional<std::string>(fmt::format("{}.0 of 8.0 GB", 64 / layout.tensor));
+  };
+  const Result<ParallelLayout> layout =
+      ResolveLayoutOrSuggest(TestJob({"parallel.tensor=3"}), TestTopology(1, 8), none);
+  ASSERT_FALSE(layout.ok());
+  EXPECT_LE(weighed, kMaxWeighed);
+  EXPECT_THAT(layout.error().diagnostics().back().message,
+              testing::EndsWith(fmt::format("; of the {} nearest layouts that work otherwise, none "
+                                            "fits the memory: --set parallel.tensor=4 needs 16.0 "
+                                            "of 8.0 GB",
+                                            weighed)));
 }
 
 TEST(NearestLayout, FallsBackToDataParallelism) {

@@ -369,7 +369,7 @@ TEST(ShardedScopeTest, RejectsUnsupportedFeatures) {
   EXPECT_THAT(error({kFsdp, {"training.precision=nvfp4"}}),
               HasSubstr("NVFP4 is not generated for framework fsdp"));
   EXPECT_THAT(error({kFsdp, {"training.precision=fp8", "training.fp8_recipe=mxfp8"}}),
-              HasSubstr("fp8 with scales of blocks is not generated for framework fsdp"));
+              HasSubstr("'fp8_recipe' is not of framework fsdp; write fsdp.fp8_recipe"));
   EXPECT_THAT(error({Zero(1), {"parallel.context=2", "parallel.data=4"}}),
               HasSubstr("(Ulysses) exchanges heads: context_type must be a2a"));
   EXPECT_THAT(

@@ -118,10 +118,6 @@ constexpr Feature kNotGenerated[] = {
      }},
     {"training.precision", "NVFP4",
      [](const TrainingJob& j) { return j.training.precision.nvfp4; }},
-    {"training.fp8_recipe", "fp8 with scales of blocks",
-     [](const TrainingJob& j) {
-       return j.training.precision.fp8 && j.training.precision.products() != DataType::kFp8;
-     }},
     {"training.bf16_layers_at_start", "a layer in bf16 beside others in fp8",
      [](const TrainingJob& j) {
        return j.training.precision.half_layers_at_start > 0 ||

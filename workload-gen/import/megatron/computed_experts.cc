@@ -24,6 +24,7 @@ class ComputedExperts {
     SetFlexBackend();
     r_.Set("training.moe_aux_loss", HasAuxiliaryLoss() ? "true" : "false");
     r_.Set("training.moe_grouped_gemm", r_.Has("--moe-grouped-gemm") ? "true" : "false");
+    SetLoads();
     // The older grouped_gemm loops over experts as Transformer Engine does.
     if (r_.Has("--moe-use-legacy-grouped-gemm")) {
       r_.Set("training.moe_grouped_kernel", "per-expert", "--moe-use-legacy-grouped-gemm");
@@ -40,6 +41,15 @@ class ComputedExperts {
     const bool hybrid = r_.Text("--moe-flex-dispatcher-backend") == "hybridep";
     const char* sms = hybrid ? "--moe-hybridep-num-sms" : "--moe-deepep-num-sms";
     if (r_.Has(sms)) r_.Set("training.moe_dispatch_sms", r_.Text(sms), sms);
+  }
+
+  // Random scores in place of the router's. They decide no time where all experts of a rank, or
+  // all ranks, get the same number of tokens.
+  void SetLoads() {
+    const char* random = "--moe-router-force-load-balancing";
+    const bool alone = r_.Text("--expert-model-parallel-size", "1") == "1";
+    if (!r_.Has(random) || alone || r_.Has("--moe-pad-expert-input-to-capacity")) return;
+    r_.Set("training.moe_expert_loads", "random", random);
   }
 
   // Without experts, Megatron-LM ignores their arguments.

@@ -23,12 +23,47 @@ class ComputedParallel {
     SetContext();
     const bool layout = r_.Has("--pipeline-model-parallel-layout");
     const std::optional<int64_t> chunks = layout ? ChunksOfLayout() : Chunks();
+    CheckExpertOverlap(chunks.value_or(1));
     if (!chunks.has_value()) return;
     if (!layout) r_.Set("parallel.virtual_pipeline", std::to_string(*chunks));
     if (*chunks > 1 && !r_.Has("--no-overlap-p2p-communication")) r_.Set("overlap.p2p", "true");
   }
 
  private:
+  // The rules of transformer_config.py, in the words of the script.
+  void CheckExpertOverlap(int64_t chunks) {
+    const char* overlap = "--overlap-moe-expert-parallel-comm";
+    const char* delay = "--delay-wgrad-compute";
+    if (!r_.Has(overlap)) {
+      if (r_.Has(delay)) r_.Fail(delay, fmt::format("{} needs {}", delay, overlap));
+      return;
+    }
+    const std::string pipeline = r_.Text("--pipeline-model-parallel-size", "1");
+    const std::string dispatcher = r_.Text("--moe-token-dispatcher-type", "allgather");
+    const auto& modules = r_.Has("--recompute-modules") ? r_.Values("--recompute-modules")
+                                                        : std::vector<ScriptWord>();
+    const bool repeats = std::any_of(modules.begin(), modules.end(),
+                                     [](const ScriptWord& word) { return word.text == "moe"; });
+    const std::pair<bool, std::string> mistakes[] = {
+        {!r_.Has("--num-experts"), "needs --num-experts"},
+        {r_.Text("--expert-model-parallel-size", "1") == "1",
+         "needs --expert-model-parallel-size above 1"},
+        {dispatcher == "allgather", "needs --moe-token-dispatcher-type alltoall or flex"},
+        {pipeline != "1" && chunks <= 1,
+         fmt::format("with --pipeline-model-parallel-size {} needs "
+                     "--num-virtual-stages-per-pipeline-rank above 1",
+                     pipeline)},
+        {r_.Text("--recompute-granularity") == "full", "excludes --recompute-granularity full"},
+        {repeats, "excludes --recompute-modules moe"},
+        {r_.Has("--moe-layer-recompute"), "excludes --moe-layer-recompute"},
+        {r_.Has("--moe-shared-expert-overlap"), "excludes --moe-shared-expert-overlap"},
+        {r_.Number("--mtp-num-layers").value_or(1) > 1, "needs --mtp-num-layers of at most 1"},
+        {*HybridArgument(r_) != '\0', fmt::format("excludes {}", HybridArgument(r_))}};
+    for (const auto& [wrong, what] : mistakes) {
+      if (wrong) r_.Fail(overlap, fmt::format("{} {}", overlap, what));
+    }
+  }
+
   static constexpr const char* kLevels = "--hierarchical-context-parallel-sizes";
   static constexpr const char* kBothLevels = "a2a+p2p";
   static constexpr int64_t kMaxLevel = 1 << 20;

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "workload-gen/import/megatron/computed_keys.h"
+#include "workload-gen/job/job_rules.h"
 
 namespace drydock {
 namespace {
@@ -133,36 +134,66 @@ class ComputedTraining {
 
   // Modules of Transformer Engine, or Megatron-Core's own (`local`), whose attention is unfused.
   void SetKernels() {
+    CheckAttention();
     if (has_own_modules()) {
       r_.Set("training.kernels", "unfused");
       return r_.Set("training.host_launch", "megatron-core");
     }
     r_.Set("training.kernels", "fused");
     r_.Choose("--attention-backend", "training.attention_kernels",
-              {{"auto", "auto"}, {"flash", "flash"}, {"fused", "cudnn"}, {"unfused", "unfused"}});
+              {{"auto", "auto"},
+               {"flash", "flash"},
+               {"fused", "cudnn"},
+               {"unfused", "unfused"},
+               {"local", "auto"}});  // with --use-flash-attn
     if (r_.Text("--attention-backend", "auto") == "auto") SetAttentionOfEngine();
-    if (line_.engine_settings.contains("NVTE_ALLOW_NONDETERMINISTIC_ALGO") &&
-        line_.engine_settings.at("NVTE_ALLOW_NONDETERMINISTIC_ALGO") == "0") {
-      notes_.remarks.push_back(
-          "NVTE_ALLOW_NONDETERMINISTIC_ALGO=0: attention's deterministic backward counts as the "
-          "usual one");
-    }
+    SetDeterminismOfEngine();
   }
 
+  // --deterministic-mode says it for itself.
+  void SetDeterminismOfEngine() {
+    const char* name = "NVTE_ALLOW_NONDETERMINISTIC_ALGO";
+    const bool fused = r_.Text("--attention-backend") != "unfused" && !has_sinks();
+    if (r_.Has("--deterministic-mode") || !fused || !EngineHas(name, "0")) return;
+    notes_.remarks.push_back(fmt::format("{}=0: {}", name, kDeterministicAttention));
+  }
+
+  // Returns whether a variable of Transformer Engine has the value. A value that the script does
+  // not define is noted.
+  bool EngineHas(const char* name, const char* value) {
+    const auto found = line_.engine_settings.find(name);
+    if (found == line_.engine_settings.end()) return false;
+    if (found->second.empty()) {
+      notes_.remarks.push_back(fmt::format("{}: the script does not define its value", name));
+    }
+    return found->second == value;
+  }
+
+  bool has_sinks() const { return r_.Text("--softmax-type", "vanilla") != "vanilla"; }
+
   // Transformer Engine takes cuDNN, then FlashAttention, then PyTorch's operators, unless a
-  // variable is 0 (get_attention_backend of its attention/dot_product_attention/utils.py).
+  // variable is 0. With another softmax, FlashAttention falls away, and in deterministic runs cuDNN
+  // (get_attention_backend of its attention/dot_product_attention/utils.py).
   void SetAttentionOfEngine() {
-    const auto off = [&](const char* name) {
-      const auto found = line_.engine_settings.find(name);
-      if (found == line_.engine_settings.end()) return false;
-      if (found->second.empty()) {
-        notes_.remarks.push_back(fmt::format("{}: the script does not define its value", name));
-      }
-      return found->second == "0";
-    };
-    const bool flash = !off("NVTE_FLASH_ATTN"), cudnn = !off("NVTE_FUSED_ATTN");
-    if (flash && cudnn) return;
+    const bool fixed = has_sinks() && (r_.Has("--deterministic-mode") ||
+                                       EngineHas("NVTE_ALLOW_NONDETERMINISTIC_ALGO", "0"));
+    const bool flash_off = EngineHas("NVTE_FLASH_ATTN", "0");
+    const bool cudnn = !EngineHas("NVTE_FUSED_ATTN", "0") && !fixed;
+    if (cudnn && !flash_off) return;
+    const bool flash = !flash_off && !has_sinks();
     r_.Set("training.attention_kernels", flash ? "flash" : cudnn ? "cudnn" : "unfused");
+  }
+
+  // What Megatron-LM or Transformer Engine refuses.
+  void CheckAttention() {
+    if (r_.Text("--attention-backend") == "flash" && has_sinks()) {
+      r_.Fail("--attention-backend",
+              fmt::format("flash excludes --softmax-type {}, which FlashAttention does not have",
+                          r_.Text("--softmax-type")));
+    }
+    if (r_.Has("--deterministic-mode") && r_.Has("--cross-entropy-loss-fusion")) {
+      r_.Fail("--deterministic-mode", "--deterministic-mode excludes --cross-entropy-loss-fusion");
+    }
   }
 
   void SetGraphs() {
@@ -245,8 +276,13 @@ class ComputedTraining {
                  {"tensorwise", "tensorwise"},
                  {"blockwise", "blockwise"},
                  {"mxfp8", "mxfp8"}});
+      const bool delayed = r_.Text("--fp8-recipe", "delayed") == "delayed";
+      if (delayed && EngineHas("NVTE_DP_AMAX_REDUCE_INTERVAL", "0")) {
+        r_.Set("training.tp_only_amax_red", "true");
+      }
     } else {
       r_.Choose("--fp4-recipe", "training.precision", {{"nvfp4", "nvfp4"}});
+      SetFourBitsOfEngine();
     }
     if (!r_.Has("--first-last-layers-bf16")) return;
     const auto set = [&](const char* key, const char* argument) {
@@ -255,6 +291,17 @@ class ComputedTraining {
     };
     set("training.bf16_layers_at_start", "--num-layers-at-start-in-bf16");
     set("training.bf16_layers_at_end", "--num-layers-at-end-in-bf16");
+  }
+
+  // The variables from which NVFP4BlockScaling of common/recipe/__init__.py takes its defaults.
+  void SetFourBitsOfEngine() {
+    const std::pair<const char*, const char*> read[] = {
+        {"NVTE_NVFP4_DISABLE_RHT", "training.hadamard_transform"},
+        {"NVTE_NVFP4_DISABLE_STOCHASTIC_ROUNDING", "training.stochastic_rounding"},
+        {"NVTE_NVFP4_DISABLE_2D_QUANTIZATION", "training.square_blocks"}};
+    for (const auto& [name, key] : read) {
+      if (EngineHas(name, "1")) r_.Set(key, "false");
+    }
   }
 
   void SetBatch() {

@@ -36,6 +36,8 @@ class JobMaker {
     ComputePattern(&r_);
     ComputeTraining(line_, &r_, &notes_);
     NotePerTokenLoss();
+    NoteFourBits();
+    NoteFusedExperts();
     ComputeParallel(&r_, &notes_);
     ComputeOverlap(strict_, &r_, &notes_);
   }
@@ -50,6 +52,39 @@ class JobMaker {
       r_.Fail(argument, "not modeled: " + what);
     else
       notes_.unmodeled.push_back(what);
+  }
+
+  // Whether Transformer Engine fuses them depends on its version and on the widths.
+  void NoteFusedExperts() {
+    const char* name = "NVTE_CUTEDSL_FUSED_GROUPED_MLP";
+    const auto found = line_.engine_settings.find(name);
+    if (found == line_.engine_settings.end() || found->second != "1") return;
+    if (!r_.Has("--num-experts")) return;
+    notes_.remarks.push_back(
+        fmt::format("{}=1 is not read; where Transformer Engine fuses the experts, give --set "
+                    "training.moe_fused_mlp=true --set training.moe_grouped_kernel=one",
+                    name));
+  }
+
+  // Variants of NVFP4 that Transformer Engine reads from the environment.
+  void NoteFourBits() {
+    if (!r_.Has("--fp4-format")) return;
+    struct Variant {
+      const char* name;
+      const char* off;
+      const char* what;
+    };
+    for (const Variant& variant :
+         {Variant{"NVTE_NVFP4_ROW_SCALED_ACTIVATION", "0", "scales of rows"},
+          Variant{"NVTE_NVFP4_4OVER6", "none", "each block is quantized twice"}}) {
+      const auto found = line_.engine_settings.find(variant.name);
+      if (found == line_.engine_settings.end() || found->second == variant.off) continue;
+      const std::string what = fmt::format("{} ({})", variant.name, variant.what);
+      if (strict_)
+        r_.FailAt(line_.script, "not modeled: " + what);
+      else
+        notes_.unmodeled.push_back(what);
+    }
   }
 
   void CheckScript() {

@@ -63,6 +63,31 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"--bf16 --dsa-indexer-topk-freq 2",
                 "'--dsa-indexer-topk-freq': every layer has an indexer; layers that share their "
                 "picks are not generated"},
+        Mistake{"--bf16 --attention-backend bogus",
+                "'bogus' is not a value of --attention-backend; valid values are auto, flash, "
+                "fused, unfused, local"},
+        Mistake{"--bf16 --attention-backend flash --softmax-type off-by-one",
+                "flash excludes --softmax-type off-by-one, which FlashAttention does not have"},
+        Mistake{"--bf16 --cross-entropy-loss-fusion --deterministic-mode",
+                "--deterministic-mode excludes --cross-entropy-loss-fusion"},
+        Mistake{"--bf16 --num-experts 8 --moe-token-dispatcher-type alltoall "
+                "--overlap-moe-expert-parallel-comm",
+                "--overlap-moe-expert-parallel-comm needs --expert-model-parallel-size above 1"},
+        Mistake{"--bf16 --num-experts 8 --expert-model-parallel-size 2 "
+                "--overlap-moe-expert-parallel-comm",
+                "--overlap-moe-expert-parallel-comm needs --moe-token-dispatcher-type alltoall or "
+                "flex"},
+        Mistake{"--bf16 --num-experts 8 --expert-model-parallel-size 2 "
+                "--moe-token-dispatcher-type alltoall --pipeline-model-parallel-size 4 "
+                "--overlap-moe-expert-parallel-comm",
+                "--overlap-moe-expert-parallel-comm with --pipeline-model-parallel-size 4 needs "
+                "--num-virtual-stages-per-pipeline-rank above 1"},
+        Mistake{"--bf16 --num-experts 8 --expert-model-parallel-size 2 "
+                "--moe-token-dispatcher-type alltoall --recompute-granularity selective "
+                "--recompute-modules moe --overlap-moe-expert-parallel-comm",
+                "--overlap-moe-expert-parallel-comm excludes --recompute-modules moe"},
+        Mistake{"--bf16 --delay-wgrad-compute",
+                "--delay-wgrad-compute needs --overlap-moe-expert-parallel-comm"},
         Mistake{"--bf16 true", "unexpected 'true': '--bf16' takes no value"},
         Mistake{"--bf16 --hidden-size", "'--hidden-size' needs a value"},
         Mistake{"--bf16 --clip-grad 1 2", "unexpected '2': '--clip-grad' takes one value"},

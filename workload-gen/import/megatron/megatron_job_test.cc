@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "workload-gen/job/job_rules.h"
 #include "workload-gen/testing/megatron_job_testing.h"
 #include "workload-gen/work/model_size.h"
 
@@ -162,9 +163,45 @@ TEST(MegatronJob, AttentionIsThatOfTheScript) {
   EXPECT_EQ(kernels("NVTE_FLASH_ATTN=0 " + gpt).attention, AttentionKernels::kCudnn);
   EXPECT_EQ(kernels("NVTE_FLASH_ATTN=0 NVTE_FUSED_ATTN=0 " + gpt).attention,
             AttentionKernels::kUnfused);
+  // FlashAttention has no sinks, and cuDNN no deterministic ones.
+  const std::string sinks = gpt + "--softmax-type learnable ";
+  EXPECT_EQ(kernels(sinks).attention, AttentionKernels::kAuto);
+  EXPECT_EQ(kernels("NVTE_FUSED_ATTN=0 " + sinks).attention, AttentionKernels::kUnfused);
+  EXPECT_EQ(kernels(sinks + "--deterministic-mode").attention, AttentionKernels::kUnfused);
+  EXPECT_EQ(kernels("NVTE_ALLOW_NONDETERMINISTIC_ALGO=0 " + sinks).attention,
+            AttentionKernels::kUnfused);
   const KernelRules unfused = kernels(gpt + "--attention-backend unfused");
   EXPECT_TRUE(unfused.fused) << "the other modules are Transformer Engine's";
   EXPECT_EQ(unfused.attention, AttentionKernels::kUnfused);
+}
+
+TEST(MegatronJob, LargestValuesOverTensorRanks) {
+  const auto alone = [](const std::string& more) {
+    return Job("NVTE_DP_AMAX_REDUCE_INTERVAL=0 torchrun pretrain_gpt.py " + std::string(kGpt) +
+               "--bf16 " + more)
+        .training.precision.tp_only_amax_red;
+  };
+  EXPECT_TRUE(alone("--fp8-format hybrid"));
+  EXPECT_FALSE(alone("--fp8-format hybrid --fp8-recipe tensorwise"));
+  EXPECT_FALSE(alone(""));
+}
+
+TEST(MegatronJob, FourBitsAreThoseOfTheScript) {
+  const auto precision = [](const std::string& before) {
+    return Job(before + "\ntorchrun pretrain_gpt.py " + std::string(kGpt) +
+               "--bf16 --fp4-format e2m1")
+        .training.precision;
+  };
+  const PrecisionRules usual = precision("");
+  EXPECT_TRUE(usual.nvfp4 && usual.hadamard && usual.stochastic_rounding && usual.square_blocks);
+  EXPECT_FALSE(precision("export NVTE_NVFP4_DISABLE_RHT=1").hadamard);
+  EXPECT_TRUE(precision("export NVTE_NVFP4_DISABLE_RHT=0").hadamard);
+  EXPECT_FALSE(precision("export NVTE_NVFP4_DISABLE_STOCHASTIC_ROUNDING=1").stochastic_rounding);
+  EXPECT_FALSE(precision("export NVTE_NVFP4_DISABLE_2D_QUANTIZATION=1").square_blocks);
+  // Transformer Engine does not read them for other formats.
+  EXPECT_TRUE(Job("NVTE_NVFP4_DISABLE_RHT=1 torchrun pretrain_gpt.py " + std::string(kGpt) +
+                  "--bf16 --fp8-format hybrid")
+                  .training.precision.hadamard);
 }
 
 TEST(MegatronJob, ModulesAreTransformerEnginesOrMegatronsOwn) {
@@ -180,6 +217,30 @@ TEST(MegatronJob, ModulesAreTransformerEnginesOrMegatronsOwn) {
   EXPECT_EQ(GptError("--bf16 --spec"), "this kind of model is not generated; 'local' and 'te' are");
   EXPECT_EQ(GptError("--bf16 --spec megatron.core.models.mamba.mamba_layer_specs mamba_stack_spec"),
             "needs --hybrid-layer-pattern");
+}
+
+TEST(MegatronJob, DeterministicAttentionIsNotedOnce) {
+  const auto remarks = [](const std::string& before, const std::string& more) {
+    ImportNotes notes;
+    const auto job =
+        Parse(before + "torchrun pretrain_gpt.py " + kGpt + "--bf16 " + more, {}, &notes);
+    EXPECT_TRUE(job.ok());
+    return notes.remarks;
+  };
+  const std::string off = "NVTE_ALLOW_NONDETERMINISTIC_ALGO=0 ";
+  EXPECT_EQ(remarks(off, ""), std::vector<std::string>{"NVTE_ALLOW_NONDETERMINISTIC_ALGO=0: " +
+                                                       std::string(kDeterministicAttention)});
+  EXPECT_TRUE(remarks("", "").empty());
+  EXPECT_TRUE(remarks(off, "--attention-backend unfused").empty());
+  // The tool says it of every deterministic job.
+  EXPECT_TRUE(remarks(off, "--deterministic-mode").empty());
+  const auto holds = [](const std::string& more) {
+    return HasDeterministicAttention(Gpt("--bf16 --deterministic-mode " + more));
+  };
+  EXPECT_TRUE(holds(""));
+  EXPECT_FALSE(holds("--attention-backend unfused"));
+  EXPECT_FALSE(holds("--attention-backend local"));
+  EXPECT_FALSE(HasDeterministicAttention(Gpt("--bf16")));
 }
 
 TEST(MegatronJob, ArgumentsThatOnlyTheHostFeels) {
@@ -450,6 +511,20 @@ TEST(MegatronJob, TheFlexDispatcherHasBackends) {
             "'hybridep'?; valid values are deepep, hybridep");
 }
 
+TEST(MegatronJob, RandomScoresOfTheRouter) {
+  const auto loads = [](const std::string& more) {
+    return Gpt("--bf16 --num-experts 8 --disable-bias-linear --moe-router-force-load-balancing " +
+               more)
+        .training.moe.loads;
+  };
+  EXPECT_EQ(loads("--expert-model-parallel-size 4"), "random");
+  EXPECT_EQ(loads(""), "uniform");
+  EXPECT_EQ(loads("--expert-model-parallel-size 4 --moe-expert-capacity-factor 1 "
+                  "--moe-pad-expert-input-to-capacity"),
+            "uniform");
+  EXPECT_EQ(Gpt("--bf16 --moe-router-force-load-balancing").training.moe.loads, "uniform");
+}
+
 TEST(MegatronJob, ExpertOverlap) {
   const std::string experts =
       "--bf16 --num-experts 8 --expert-model-parallel-size 4 --moe-token-dispatcher-type alltoall "
@@ -457,13 +532,14 @@ TEST(MegatronJob, ExpertOverlap) {
   EXPECT_TRUE(Gpt(experts).overlap.expert);
   EXPECT_FALSE(Gpt(experts).overlap.delay_weight_gradients);
   EXPECT_TRUE(Gpt(experts + "--delay-wgrad-compute").overlap.delay_weight_gradients);
-  EXPECT_EQ(GptError("--bf16 --delay-wgrad-compute"), "'delay_weight_gradients' needs expert");
   EXPECT_EQ(GptError(experts + "--pipeline-model-parallel-size 2"),
-            "with pipeline 2, 'expert' needs virtual_pipeline > 1");
+            "--overlap-moe-expert-parallel-comm with --pipeline-model-parallel-size 2 needs "
+            "--num-virtual-stages-per-pipeline-rank above 1");
   EXPECT_EQ(GptError(experts + "--recompute-granularity full --recompute-method uniform"),
-            "'expert' excludes recompute: full and recompute_modules: [moe]");
-  EXPECT_EQ(GptError(experts + "--moe-token-dispatcher-type allgather"),
-            "'expert' needs moe_dispatcher alltoall, flex or hybridep");
+            "--overlap-moe-expert-parallel-comm excludes --recompute-granularity full");
+  EXPECT_EQ(
+      GptError(experts + "--moe-token-dispatcher-type allgather"),
+      "--overlap-moe-expert-parallel-comm needs --moe-token-dispatcher-type alltoall or flex");
 }
 
 TEST(MegatronJob, IgnoresArgumentsOfExpertsWithoutExperts) {
@@ -507,6 +583,16 @@ TEST(MegatronJob, FuserOfOpsAloneDoesNotFuseExperts) {
       "--num-experts 8 --moe-grouped-gemm --use-transformer-engine-op-fuser "
       "--use-distributed-optimizer";
   EXPECT_FALSE(Gpt(experts).training.moe.fused_mlp);
+  ImportNotes notes;
+  EXPECT_TRUE(Parse("NVTE_CUTEDSL_FUSED_GROUPED_MLP=1 torchrun pretrain_gpt.py " +
+                        std::string(kGpt) + experts,
+                    {}, &notes)
+                  .ok());
+  EXPECT_EQ(notes.remarks,
+            std::vector<std::string>{"NVTE_CUTEDSL_FUSED_GROUPED_MLP=1 is not read; where "
+                                     "Transformer Engine fuses the experts, give --set "
+                                     "training.moe_fused_mlp=true --set "
+                                     "training.moe_grouped_kernel=one"});
 }
 
 TEST(MegatronJob, OffloadedModules) {

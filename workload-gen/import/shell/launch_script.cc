@@ -271,8 +271,19 @@ bool IsBareList(const ShellText& text) {
   return false;
 }
 
-constexpr const char* kEngineSettings[] = {"NVTE_FLASH_ATTN", "NVTE_FUSED_ATTN",
-                                           "NVTE_UNFUSED_ATTN", "NVTE_ALLOW_NONDETERMINISTIC_ALGO"};
+constexpr const char* kEngineSettings[] = {
+    "NVTE_FLASH_ATTN",
+    "NVTE_FUSED_ATTN",
+    "NVTE_UNFUSED_ATTN",
+    "NVTE_ALLOW_NONDETERMINISTIC_ALGO",
+    "NVTE_NVFP4_DISABLE_RHT",
+    "NVTE_NVFP4_DISABLE_STOCHASTIC_ROUNDING",
+    "NVTE_NVFP4_DISABLE_2D_QUANTIZATION",
+    "NVTE_NVFP4_ROW_SCALED_ACTIVATION",
+    "NVTE_NVFP4_4OVER6",
+    "NVTE_DP_AMAX_REDUCE_INTERVAL",
+    "NVTE_CUTEDSL_FUSED_GROUPED_MLP",
+};
 
 // Returns the value of a variable that the training command sees, if it is set.
 std::optional<ShellText> Environment(const ShellState& state, const std::string& name) {

@@ -40,8 +40,8 @@ struct LaunchLine {
   int64_t gpus = 0;                        // that the launcher starts; 0: not stated
   std::vector<std::string> nccl_settings;  // NCCL_... that the script sets
   ScriptWord cublas_workspace;             // CUBLAS_WORKSPACE_CONFIG; empty: not set
-  // The NVTE_... that choose Transformer Engine's attention, by name, from the script or the user.
-  // "": the script does not define the value.
+  // The NVTE_... that choose Transformer Engine's attention, how it quantizes and whether it fuses
+  // experts, by name, from the script or the user. "": the script does not define the value.
   std::map<std::string, std::string> engine_settings;
 };
 

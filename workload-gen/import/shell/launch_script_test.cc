@@ -146,6 +146,8 @@ TEST(LaunchScript, SettingsOfTransformerEngine) {
   EXPECT_EQ(Read("export NVTE_FUSED_ATTN=0 NVTE_DEBUG=1\nNVTE_FLASH_ATTN=$X torchrun train.py")
                 .engine_settings,
             (Settings{{"NVTE_FUSED_ATTN", "0"}, {"NVTE_FLASH_ATTN", ""}}));
+  EXPECT_EQ(Read("export NVTE_NVFP4_DISABLE_RHT=1\ntorchrun train.py").engine_settings,
+            (Settings{{"NVTE_NVFP4_DISABLE_RHT", "1"}}));
   EXPECT_EQ(ReadLaunchScript("--a 1", "args", {{"NVTE_FLASH_ATTN", "0"}})->engine_settings,
             (Settings{{"NVTE_FLASH_ATTN", "0"}}));
 }
