@@ -112,10 +112,12 @@ void Encode(const TimeAccount& from, proto::Timeline::Account* to) {
   to->set_host_ps(from.host.ps());
   to->set_memory_ps(from.memory.ps());
   to->set_straggler_ps(from.straggler.ps());
+  for (const Time each : from.host_time.by_cause) to->add_host_by_cause_ps(each.ps());
 }
 
 bool Decode(const proto::Timeline::Account& from, TimeAccount* to) {
-  if (from.exposed_ps_size() != kDimensionCount) return false;
+  if (from.exposed_ps_size() != kDimensionCount || from.host_by_cause_ps_size() != kHostCauseCount)
+    return false;
   to->compute = Time::Ps(from.compute_ps());
   for (int i = 0; i < kDimensionCount; ++i) to->exposed[i] = Time::Ps(from.exposed_ps(i));
   to->bubble = Time::Ps(from.bubble_ps());
@@ -123,7 +125,13 @@ bool Decode(const proto::Timeline::Account& from, TimeAccount* to) {
   to->host = Time::Ps(from.host_ps());
   to->memory = Time::Ps(from.memory_ps());
   to->straggler = Time::Ps(from.straggler_ps());
-  return true;
+  int64_t host = 0;
+  for (int i = 0; i < kHostCauseCount; ++i) {
+    const int64_t part = from.host_by_cause_ps(i);
+    if (part < 0 || __builtin_add_overflow(host, part, &host)) return false;
+    to->host_time.by_cause[i] = Time::Ps(part);
+  }
+  return host == from.host_ps();
 }
 
 void Encode(const LinkTotal& from, proto::Timeline::Link* to) {
