@@ -266,9 +266,9 @@ TEST(RankMemory, ScoresOfOneHeadAfterAnotherExistInPieces) {
   Submodule s;
   s.work = submodule::SparseIndex{
       {.rows = 8192, .keys = 131072, .heads = 64, .head_dim = 128, .top_k = 2048, .fused = true}};
-  EXPECT_EQ(WorkingForward(s, {}).count(), 4 * int64_t{8192} * 131072);
+  EXPECT_EQ(TotalOf(WorkingForward(s, {})), 4 * int64_t{8192} * 131072);
   std::get<submodule::SparseIndex>(s.work).by_heads = true;
-  EXPECT_EQ(WorkingForward(s, {}).count(), 3 * (int64_t{1} << 30));
+  EXPECT_EQ(TotalOf(WorkingForward(s, {})), 3 * (int64_t{1} << 30));
 }
 
 // Two copies of queries, output and its gradient with 64 heads, and of the picks.
@@ -277,9 +277,9 @@ TEST(RankMemory, SkippedRowsAreCopiedBeforeTheBackwardOfSparseAttention) {
   s.work = submodule::SparseAttention{
       {.rows = 4096, .keys = 4096, .heads = 16, .head_dim = 576, .top_k = 2048, .fused = true},
       512};
-  const int64_t without = WorkingBackward(s, {}).count();
+  const int64_t without = TotalOf(WorkingBackward(s, {}));
   std::get<submodule::SparseAttention>(s.work).skips_rows = true;
-  EXPECT_EQ(WorkingBackward(s, {}).count() - without,
+  EXPECT_EQ(TotalOf(WorkingBackward(s, {})) - without,
             2 * int64_t{4096} * (2 * 64 * (576 + 2 * 512) + 4 * 2048));
 }
 
@@ -383,6 +383,24 @@ TEST(RankMemory, ActivationsMayKeepTheirInputInFp8) {
   };
   const int64_t ffn = 4 * 64, rows = 32 * 2;
   EXPECT_EQ(activations("false") - activations("true"), 8 * 2 * ffn * rows);
+}
+
+// Buffers of the GPU's own and fragmentation are none of PyTorch's tensors, and the allocator
+// reserves whole segments.
+TEST(RankMemory, PyTorchCountsItsTensorsAndItsSegments) {
+  const Workload w = Gpt({"memory.fragmentation=0.1", "memory.cuda_context=1 GiB"});
+  ASSERT_EQ(w.pytorch.size(), w.memory.size());
+  for (size_t c = 0; c < w.memory.size(); ++c) {
+    Bytes allocated;
+    for (const MemoryPart& part : w.memory[c]) {
+      const bool counted =
+          part.name != "nccl" && part.name != "cuda context" && part.name != "fragmentation";
+      if (counted) allocated += part.bytes;
+    }
+    EXPECT_EQ(w.pytorch[c].allocated, allocated);
+    EXPECT_GT(w.pytorch[c].reserved, allocated);
+    EXPECT_EQ(w.pytorch[c].reserved.count() % (2 << 20), 0) << "segments are multiples of 2 MiB";
+  }
 }
 
 }  // namespace
