@@ -94,9 +94,10 @@ class Collector {
       const double speed = host.board.launch_speed;
       if (!known.insert(fmt::format("{} {}", cpu, speed)).second) continue;
       const bool own = from_.processors.at(cpu) != speed;
+      const std::string factor = speed == 1 ? "" : fmt::format("{:g} times ", speed);
       Add("host processor",
-          fmt::format("{}{}, launches {:g} times as fast as the processor of the costs", cpu,
-                      host.board.cpu.empty() ? " (of the DGX with this GPU)" : "", speed),
+          fmt::format("{}{}, launches {}as fast as the processor of the costs", cpu,
+                      host.board.cpu.empty() ? " (of the DGX with this GPU)" : "", factor),
           own ? "launch_speed in the cluster file" : "configs/processors.yaml");
     }
   }

@@ -54,6 +54,12 @@ TEST(Assumptions, HostCostsNameTheirSourceAndProcessor) {
   EXPECT_EQ(run.Entry("host processor"),
             "xeon-sapphire-rapids, launches 2 times as fast as the processor of the costs "
             "[launch_speed in the cluster file]");
+  run.workload.topology.gpus[0].compute_capability = 80;
+  run.workload.topology.host_kinds[0].board.cpu.clear();
+  run.workload.topology.host_kinds[0].board.launch_speed = 1;
+  EXPECT_EQ(run.Entry("host processor"),
+            "epyc (of the DGX with this GPU), launches as fast as the processor of the costs "
+            "[configs/processors.yaml]");
   run.launch = {};
   EXPECT_EQ(run.Entry("host costs"),
             "none: launching takes no time [default of training.host_launch]");

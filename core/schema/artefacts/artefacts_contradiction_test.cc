@@ -97,7 +97,7 @@ TEST_F(ArtefactsTest, RejectsAnotherFormat) {
                          [](proto::FlowPlan* m) { m->mutable_provenance()->set_format(99); });
   EXPECT_EQ(ErrorOf(kFlowPlanName), At(kFlowPlanName) +
                                         ": error: this flow plan has format 99, but this version "
-                                        "reads format 5; run simccl again");
+                                        "reads format 6; run simccl again");
 }
 
 TEST_F(ArtefactsTest, RejectsCallsInGroupsThatRanksLack) {
