@@ -116,8 +116,7 @@ void Encode(const TimeAccount& from, proto::Timeline::Account* to) {
 }
 
 bool Decode(const proto::Timeline::Account& from, TimeAccount* to) {
-  if (from.exposed_ps_size() != kDimensionCount || from.host_by_cause_ps_size() != kHostCauseCount)
-    return false;
+  if (from.exposed_ps_size() != kDimensionCount) return false;
   to->compute = Time::Ps(from.compute_ps());
   for (int i = 0; i < kDimensionCount; ++i) to->exposed[i] = Time::Ps(from.exposed_ps(i));
   to->bubble = Time::Ps(from.bubble_ps());
@@ -125,13 +124,19 @@ bool Decode(const proto::Timeline::Account& from, TimeAccount* to) {
   to->host = Time::Ps(from.host_ps());
   to->memory = Time::Ps(from.memory_ps());
   to->straggler = Time::Ps(from.straggler_ps());
-  int64_t host = 0;
+  return true;
+}
+
+// Returns false unless the causes add up to the host's part.
+bool DecodeHost(const proto::Timeline::Account& from, TimeAccount* to) {
+  if (from.host_by_cause_ps_size() != kHostCauseCount) return false;
+  int64_t sum = 0;
   for (int i = 0; i < kHostCauseCount; ++i) {
     const int64_t part = from.host_by_cause_ps(i);
-    if (part < 0 || __builtin_add_overflow(host, part, &host)) return false;
+    if (part < 0 || __builtin_add_overflow(sum, part, &sum)) return false;
     to->host_time.by_cause[i] = Time::Ps(part);
   }
-  return host == from.host_ps();
+  return sum == from.host_ps();
 }
 
 void Encode(const LinkTotal& from, proto::Timeline::Link* to) {
@@ -243,6 +248,9 @@ Result<Timeline> ReadTimeline(const std::string& run, const WorkloadFile& worklo
     if (!Decode(message.ranks(rank), ops, timeline.ranks, &times) ||
         !Decode(message.accounts(rank), &timeline.accounts.emplace_back())) {
       return protocol::Damaged(path, "its ops are not the workload's");
+    }
+    if (!DecodeHost(message.accounts(rank), &timeline.accounts.back())) {
+      return protocol::Damaged(path, "the causes of a host's time do not add up to it");
     }
     timeline.ranks.push_back(std::move(times));
   }
