@@ -26,7 +26,9 @@ ValueWaits WaitsForValues(const AccountedRank& rank, const RankTimeline& timelin
     int64_t launches = 0;
     Time end;  // of its last op
   };
-  std::vector<Stream> streams(size_t{UINT8_MAX} + 1);
+  size_t used = 0;
+  for (const Op& op : rank.program.ops) used = std::max(used, size_t{op.stream} + 1);
+  std::vector<Stream> streams(used);
   ValueWaits waits;
   waits.before.reserve(rank.program.ops.size());
   Time free, device_end;
