@@ -40,6 +40,7 @@
 #include "workload-gen/layout/gpu_format.h"
 #include "workload-gen/layout/nearest_layout.h"
 #include "workload-gen/memory/rank_memory.h"
+#include "workload-gen/work/assumptions.h"
 #include "workload-gen/work/expert_loads.h"
 #include "workload-gen/work/host_costs.h"
 
@@ -288,6 +289,10 @@ Status Run(const Options& options, const CommonOptions& common) {
   Workload workload = framework->Build(job, layout, cluster.topology);
   ASSIGN_OR_RETURN(const HostLaunchSet launch, HostLaunchOf(job));
   ChargeHost(launch, job, &workload);
+  ASSIGN_OR_RETURN(const LaunchSpeeds processors, LoadLaunchSpeeds());
+  const char* attention = AttentionOf(job, *framework);
+  workload.assumptions =
+      AssumptionsOf({job, workload, cluster.variation, launch, processors, attention});
   RETURN_IF_ERROR(FillHostMemory(&workload));
   Announce(common, workload);
   if (options.dump) {
@@ -299,7 +304,7 @@ Status Run(const Options& options, const CommonOptions& common) {
   if (!writes) return OkStatus();
   RETURN_IF_ERROR(MakeDirectories(options.run));
   RETURN_IF_ERROR(WriteWorkload(options.run, workload, cluster, ProvenanceOf(options, job, cluster),
-                                AttentionOf(job, *framework)));
+                                attention));
   return SaveStamp(StampOf(options, job, cluster));
 }
 

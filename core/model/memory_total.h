@@ -13,6 +13,12 @@ namespace drydock {
 
 Bytes TotalOf(const std::vector<MemoryPart>& parts);
 
+// The memory of the cluster's smallest GPU.
+Bytes SmallestGpu(const Topology& topology);
+
+// Returns "max_memory_allocated 49.9 GB, max_memory_reserved 51.2 GB".
+std::string ToString(const PyTorchPeaks& peaks);
+
 struct MemoryVerdict {
   int class_index = 0;  // the rank class that needs most
   Bytes total;          // at the peak

@@ -3,6 +3,7 @@
 #include "core/model/flow_plan.h"
 #include "core/model/gpu.h"
 #include "core/model/kernel_times.h"
+#include "core/model/timeline.h"
 #include "core/model/topology.h"
 #include "core/model/workload.h"
 
@@ -14,6 +15,12 @@ const Names& DataTypeNames() {
   static const Names names = {"fp32",   "tf32",      "fp16",  "bf16",     "fp8",   "int8",
                               "int32",  "int64",     "fp64",  "fp8-e5m2", "uint8", "uint32",
                               "uint64", "fp8-block", "mxfp8", "nvfp4"};
+  return names;
+}
+
+const Names& HostCauseNames() {
+  static const Names names = {"launching", "module code", "after a value", "waiting for data",
+                              "own work"};
   return names;
 }
 

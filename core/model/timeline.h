@@ -24,10 +24,26 @@ struct RankTimeline {
   SharedTimes end;
 };
 
+// What the host does while the GPU waits for it. kLaunches: launches kernels and calls. kCode: runs
+// the code of modules and of the step. kValues: launches again after it has waited for a value that
+// the GPU computed. kData: waits for the data loader. kWork: other work of its own, such as an
+// optimizer.
+enum class HostCause : uint8_t { kLaunches, kCode, kValues, kData, kWork };
+inline constexpr int kHostCauseCount = 5;
+const std::vector<std::string>& HostCauseNames();  // "launching", "module code", ...
+
+// The time that the GPU waits for the host, by cause.
+struct HostTime {
+  Time by_cause[kHostCauseCount];
+  Time& of(HostCause cause) { return by_cause[static_cast<size_t>(cause)]; }
+  Time of(HostCause cause) const { return by_cause[static_cast<size_t>(cause)]; }
+};
+
 // One rank's iteration, divided into parts that add up to it (docs/explanation/accounting.md).
 struct TimeAccount {
   Time compute;
   Time host;                      // waiting for launches or for work of the host
+  HostTime host_time;             // adds up to `host`
   Time exposed[kDimensionCount];  // communication without concurrent compute
   Time memory;                    // loads and stores without concurrent compute
   Time straggler;                 // in a call that some members have not begun

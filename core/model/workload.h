@@ -191,6 +191,19 @@ struct MemoryPart {
   Bytes bytes;
 };
 
+// The peaks that PyTorch reports of a rank: max_memory_allocated and max_memory_reserved.
+struct PyTorchPeaks {
+  Bytes allocated;
+  Bytes reserved;
+};
+
+// What a prediction takes for granted.
+struct Assumption {
+  std::string name;    // "host costs"
+  std::string value;   // "transformer-engine"
+  std::string source;  // where the value comes from: a file, a measurement; may be empty
+};
+
 struct Workload {
   Topology topology;
   std::vector<std::string> streams;  // [0] = "compute", then "tp", "dp", "pp-send", ...
@@ -215,6 +228,8 @@ struct Workload {
   std::vector<HostMemory> host_memory;  // by kind of host; empty if no op needs it
   // By class, the same parts in the same order; empty if unknown.
   std::vector<std::vector<MemoryPart>> memory;
+  std::vector<PyTorchPeaks> pytorch;  // by class; empty if unknown
+  std::vector<Assumption> assumptions;
 
   int rank_count() const { return static_cast<int>(class_of_rank.size()); }
   int class_count = 0;

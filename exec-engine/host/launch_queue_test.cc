@@ -262,6 +262,90 @@ TEST(LaunchQueueTest, LaunchBoundTimeBelongsToTheHost) {
   EXPECT_EQ(account.compute, Time::Us(20 + 1000 + 5));
   EXPECT_EQ(account.host, timeline->iteration - account.compute);
   EXPECT_EQ(timeline->iteration, Time::Us(21 * 10 + 4 + 1000 + 5 + 5 * 10 + 4 + 1));
+  // The read, the launch after it and its latency, and four kernels that wait 9 us each: otherwise
+  // the host would have been 1 ms ahead.
+  EXPECT_EQ(account.host_time.of(HostCause::kValues), Time::Us(5 + 10 + 4 + 4 * 9));
+  EXPECT_EQ(account.host_time.of(HostCause::kLaunches), account.host - Time::Us(55));
+  EXPECT_EQ(account.host_time.of(HostCause::kCode), Time());
+}
+
+// Two kernels of 1 us: the GPU waits 70 us for code, 10 + 4 us for the first launch, and 9 us more
+// for the second.
+TEST(LaunchQueueTest, CodeOfModulesIsToldFromLaunches) {
+  WorkloadBuilder b = OneRank();
+  Kernels(&b, {1, 1});
+  b.workload.submodules[0].host = Time::Us(70);
+  const Result<Timeline> timeline = ReplayAll(b);
+  ASSERT_TRUE(timeline.ok());
+  const TimeAccount& account = timeline->accounts[0];
+  EXPECT_EQ(account.host_time.of(HostCause::kCode), Time::Us(70));
+  EXPECT_EQ(account.host_time.of(HostCause::kLaunches), Time::Us(10 + 4 + 9));
+  EXPECT_EQ(account.host, Time::Us(70 + 23));
+}
+
+// The gap before an op of another stream reaches back over what the host launched before it.
+TEST(LaunchQueueTest, AGapHasTheWorkOfAllOpsLaunchedInIt) {
+  WorkloadBuilder b = OneRank();
+  Kernels(&b, {5});
+  b.Memory(0, 1, OpKind::kLoad, MemoryTier::kHost, 1);
+  b.PlanAll();
+  Kernels(&b, {5});
+  b.workload.submodules[1].host = Time::Us(100);
+  const Result<Timeline> timeline = ReplayAll(b);
+  ASSERT_TRUE(timeline.ok());
+  const TimeAccount& account = timeline->accounts[0];
+  EXPECT_EQ(timeline->iteration, Time::Us(10 + 10 + 100 + 10 + 4 + 5));
+  EXPECT_EQ(account.host_time.of(HostCause::kCode), Time::Us(100));
+  EXPECT_EQ(account.host_time.of(HostCause::kLaunches), Time::Us(10 + 4 + 10 + 10 - 5));
+}
+
+// A host that is late anyway finds the value: only reading it costs.
+TEST(LaunchQueueTest, AValueThatIsThereDelaysByItsReadOnly) {
+  WorkloadBuilder b = OneRank();
+  Kernels(&b, {1});
+  Kernels(&b, std::vector<int>(10, 1), /*stream=*/1);
+  OpOf(&b, Kernels(&b, {1})).host_waits = HostWait::kOpReady;
+  const Result<Timeline> timeline = ReplayAll(b);
+  ASSERT_TRUE(timeline.ok());
+  // The last of eleven launches at 110, its kernel until 115; 5 us for the read, a launch of 10 us.
+  const TimeAccount& account = timeline->accounts[0];
+  EXPECT_EQ(timeline->iteration, Time::Us(110 + 5 + 10 + 4 + 1));
+  EXPECT_EQ(account.host_time.of(HostCause::kValues), Time());
+  b.workload.launch.wait = Time::Us(8);
+  EXPECT_EQ(ReplayAll(b)->accounts[0].host_time.of(HostCause::kValues), Time::Us(3))
+      << "5 us of the read pass before the last kernel ends";
+}
+
+// The host waits 24 us for the end of the first op. Of the 84 us of code and launch that follow, it
+// would have done as much before that end.
+TEST(LaunchQueueTest, AWaitForAValueCostsAtMostTheLeadOfTheHost) {
+  WorkloadBuilder b = OneRank();
+  Kernels(&b, {20});
+  OpOf(&b, Kernels(&b, {1})).host_waits = HostWait::kOpReady;
+  b.workload.submodules[1].host = Time::Us(70);
+  const Result<Timeline> timeline = ReplayAll(b);
+  ASSERT_TRUE(timeline.ok());
+  const HostTime& host = timeline->accounts[0].host_time;
+  EXPECT_EQ(timeline->iteration, Time::Us(14 + 20 + 5 + 70 + 10 + 4 + 1));
+  EXPECT_EQ(host.of(HostCause::kValues), Time::Us(5 + 24));
+  EXPECT_EQ(host.of(HostCause::kCode), Time::Us(50)) << "70 of 84 us, of the 60 us left";
+  EXPECT_EQ(host.of(HostCause::kLaunches), Time::Us(14 + 10));
+}
+
+TEST(LaunchQueueTest, TheDataLoaderIsToldFromOtherWorkOfTheHost) {
+  for (const char* name : {"data.samples", "optimizer.step"}) {
+    WorkloadBuilder b = OneRank();
+    const uint32_t read = b.Memory(0, 1, OpKind::kHostWork, MemoryTier::kHost, 0);
+    b.workload.transfers.back() = {name, MemoryTier::kHost, Bytes(), Time::Us(1000)};
+    b.PlanAll();
+    b.Compute(0, 0, Time::Us(1), {read});
+    const Result<Timeline> timeline = ReplayAll(b);
+    ASSERT_TRUE(timeline.ok());
+    const HostTime& host = timeline->accounts[0].host_time;
+    const bool data = std::string(name) == "data.samples";
+    EXPECT_EQ(host.of(data ? HostCause::kData : HostCause::kWork), Time::Us(1000)) << name;
+    EXPECT_EQ(host.of(data ? HostCause::kWork : HostCause::kData), Time()) << name;
+  }
 }
 
 }  // namespace

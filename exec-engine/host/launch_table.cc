@@ -37,10 +37,15 @@ LaunchCost BlockCost(const ComputeBlock& block, const GpuKernelTimes& times,
   LaunchCost cost;
   Time left;  // time of the block from the present kernel to the end
   for (const uint32_t submodule : block.submodules) left += times.submodules[submodule].total;
-  const auto launch = [&](Time took, Time launching) {
-    if (cost.launches == 0) cost.first = launching;
+  const auto launch = [&](Time took, Time code, Time each) {
+    const Time launching = code + each;
+    if (cost.launches == 0) {
+      cost.first = launching;
+      cost.first_code = code;
+    }
     cost.span = std::max(cost.span, cost.busy - cost.first + launching + left);
     cost.busy += launching;
+    cost.code += code;
     left = std::max(Time(), left - took);
     ++cost.launches;
   };
@@ -54,11 +59,11 @@ LaunchCost BlockCost(const ComputeBlock& block, const GpuKernelTimes& times,
       const Time took = Time::Ps((kernel.time + gap * kernel.launches).ps() / all);
       for (int i = 0; i < all; ++i) {
         const Time each = i < kernel.launches ? costs[submodule].each : expert;
-        launch(took, std::exchange(code, Time()) + each);
+        launch(took, std::exchange(code, Time()), each);
       }
     }
     // A submodule whose kernels are not listed counts as one kernel.
-    if (s.kernels.empty() && s.total > Time()) launch(s.total, code + costs[submodule].each);
+    if (s.kernels.empty() && s.total > Time()) launch(s.total, code, costs[submodule].each);
   }
   return cost;
 }

@@ -19,6 +19,8 @@ struct LaunchCost {
   // later, and then it and all later kernels still have to run.
   Time span;
   int64_t launches = 0;  // entries in the queue of the stream
+  // Of `first` and of `busy`, the code of modules.
+  Time first_code = {}, code = {};
 };
 
 class LaunchTable {

@@ -68,6 +68,11 @@ class ReplayIndex {
   const LaunchTable& launches(int host_kind) const {
     return launches_[static_cast<size_t>(host_kind)];
   }
+  // Of the rank's host.
+  const LaunchTable& launches_of(int rank) const {
+    const int host = placement_.of(rank).host;
+    return launches(workload_->topology.hosts[static_cast<size_t>(host)]);
+  }
   int group_of(int rank, uint8_t role) const {
     return workload_->group_of_rank[role][static_cast<size_t>(rank)];
   }

@@ -7,13 +7,20 @@
 
 #include "core/model/timeline.h"
 #include "core/model/workload.h"
+#include "exec-engine/host/launch_table.h"
 
 namespace drydock {
 
-// Returns the account of one rank, whose parts add up to `iteration` exactly. `roles` are those of
-// the workload.
-TimeAccount AccountFor(const Program& program, const std::vector<GroupRole>& roles,
-                       const RankTimeline& timeline, Time iteration);
+// What the account of a rank depends on beside its times. All outlive the call.
+struct AccountedRank {
+  const Program& program;
+  const std::vector<GroupRole>& roles;           // of the workload
+  const std::vector<MemoryTransfer>& transfers;  // of the workload
+  const LaunchTable* launches = nullptr;         // of the rank's host; null: not modeled
+};
+
+// Returns the account of one rank, whose parts add up to `iteration` exactly.
+TimeAccount AccountFor(const AccountedRank& rank, const RankTimeline& timeline, Time iteration);
 
 Time Total(const TimeAccount& account);
 

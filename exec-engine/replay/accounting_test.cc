@@ -25,10 +25,11 @@ class Rank {
     timeline.end.push_back(Time::Us(end));
   }
   TimeAccount Account(int iteration) const {
-    return AccountFor(program, roles, timeline, Time::Us(iteration));
+    return AccountFor({program, roles, transfers}, timeline, Time::Us(iteration));
   }
   std::vector<GroupRole> roles = {
       {"tp", Dimension::kTensor}, {"pp", Dimension::kPipeline}, {"dp", Dimension::kData}};
+  std::vector<MemoryTransfer> transfers;
   Program program;
   RankTimeline timeline;
 };

@@ -57,12 +57,12 @@ std::vector<Time> Rest(const std::vector<Time>& times, size_t first, Time zero) 
   return out;
 }
 
-TimeAccount AccountFrom(const Program& program, const std::vector<GroupRole>& roles,
-                        const RankTimeline& timeline, Time begin, Time iteration) {
+TimeAccount AccountFrom(const AccountedRank& rank, const RankTimeline& timeline, Time begin,
+                        Time iteration) {
   const RankTimeline own = {Rest(timeline.start.get(), 0, begin),
                             Rest(timeline.ready.get(), 0, begin),
                             Rest(timeline.end.get(), 0, begin)};
-  TimeAccount account = AccountFor(program, roles, own, iteration - begin);
+  TimeAccount account = AccountFor(rank, own, iteration - begin);
   account.idle += begin;
   return account;
 }
@@ -92,7 +92,8 @@ Workload Repeat(const Workload& workload, int times) {
   return out;
 }
 
-void KeepLastIteration(const Workload& workload, int times, Timeline* timeline) {
+void KeepLastIteration(const Workload& workload, const ReplayIndex& index, int times,
+                       Timeline* timeline) {
   const auto program_of = [&](size_t rank) -> const Program& {
     return workload.programs[static_cast<size_t>(workload.class_of_rank[rank])];
   };
@@ -117,9 +118,10 @@ void KeepLastIteration(const Workload& workload, int times, Timeline* timeline) 
     const size_t first = program_of(rank).ops.size() * (done.size() - 1);
     of_rank = {Rest(of_rank.start.get(), first, zero), Rest(of_rank.ready.get(), first, zero),
                Rest(of_rank.end.get(), first, zero)};
-    timeline->accounts.push_back(AccountFrom(program_of(rank), workload.roles, of_rank,
-                                             std::max(begin[rank] - zero, Time()),
-                                             timeline->iteration));
+    const AccountedRank accounted = {program_of(rank), workload.roles, workload.transfers,
+                                     &index.launches_of(static_cast<int>(rank))};
+    timeline->accounts.push_back(
+        AccountFrom(accounted, of_rank, std::max(begin[rank] - zero, Time()), timeline->iteration));
   }
 }
 

@@ -7,6 +7,7 @@
 #include "core/base/result.h"
 #include "core/model/timeline.h"
 #include "core/model/workload.h"
+#include "exec-engine/index/replay_index.h"
 
 namespace drydock {
 
@@ -20,8 +21,9 @@ Workload Repeat(const Workload& workload, int times);
 // Reduces the timeline of Repeat(workload, times) to the last iteration. Time 0 is the moment at
 // which the first rank begins that iteration. Adds the durations of all iterations and an account
 // for each rank, in which a rank that begins later is idle until it begins. REQUIRES: times > 1,
-// some rank has ops, and `timeline` has only the times of ranks.
-void KeepLastIteration(const Workload& workload, int times, Timeline* timeline);
+// some rank has ops, and `timeline` has only the times of ranks. `index`: of the repeated workload.
+void KeepLastIteration(const Workload& workload, const ReplayIndex& index, int times,
+                       Timeline* timeline);
 
 }  // namespace drydock
 

@@ -208,7 +208,7 @@ class Run {
     if (!processes_->first()) return std::optional(Timeline());
     if (folding_ != nullptr) Unfold();
     if (iterations > 1 && index_->op_count() > 0) {
-      KeepLastIteration(workload, iterations, &timeline_);
+      KeepLastIteration(workload, *index_, iterations, &timeline_);
       return std::optional(std::move(timeline_));
     }
     timeline_.iteration = timeline_.stopped;
@@ -222,9 +222,10 @@ class Run {
         continue;
       }
       const auto of_class = static_cast<size_t>(workload.class_of_rank[static_cast<size_t>(rank)]);
-      timeline_.accounts.push_back(AccountFor(workload.programs[of_class], workload.roles,
-                                              timeline_.ranks[static_cast<size_t>(rank)],
-                                              timeline_.iteration));
+      const AccountedRank accounted = {workload.programs[of_class], workload.roles,
+                                       workload.transfers, &index_.launches_of(rank)};
+      timeline_.accounts.push_back(
+          AccountFor(accounted, timeline_.ranks[static_cast<size_t>(rank)], timeline_.iteration));
     }
     return std::optional(std::move(timeline_));
   }

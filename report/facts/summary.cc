@@ -100,7 +100,10 @@ Rates RatesOf(const Inputs& inputs, const ClusterFacts& cluster, const RunLength
 std::optional<MemoryFacts> MemoryOf(const Workload& workload) {
   const std::optional<MemoryVerdict> verdict = JudgeMemory(workload);
   if (!verdict) return std::nullopt;
-  return MemoryFacts{*verdict, workload.memory[static_cast<size_t>(verdict->class_index)]};
+  const auto index = static_cast<size_t>(verdict->class_index);
+  MemoryFacts facts = {*verdict, workload.memory[index], std::nullopt};
+  if (!workload.pytorch.empty()) facts.pytorch = workload.pytorch[index];
+  return facts;
 }
 
 }  // namespace
@@ -119,6 +122,12 @@ Summary Summarize(const Inputs& inputs, const std::optional<BandErrors>& errors)
   out.transfers = SummarizeTransfers(inputs);
   out.kernels = SummarizeKernels(inputs);
   out.path = SummarizePath(inputs);
+  out.host = SummarizeHost(inputs.timeline);
+  // Without launch costs, only work of the host's own can delay the GPU.
+  if (inputs.workload.launch.modeled() || out.path.parts[kPathPartCount - 1] > Time()) {
+    out.host_share = HostShareOf(out.path, out.host);
+  }
+  out.assumptions = AllAssumptions(inputs);
   out.what_if = inputs.what_if;
   if (errors && out.length.stopped == Time()) {
     out.band =

@@ -14,7 +14,9 @@
 #include "core/base/units.h"
 #include "core/model/memory_total.h"
 #include "report/band/band.h"
+#include "report/facts/assumptions.h"
 #include "report/facts/collectives.h"
+#include "report/facts/host_share.h"
 #include "report/facts/kernels.h"
 #include "report/facts/transfers.h"
 #include "report/inputs/breakdown.h"
@@ -88,6 +90,7 @@ struct NetworkFacts {
 struct MemoryFacts {
   MemoryVerdict verdict;
   std::vector<MemoryPart> parts;
+  std::optional<PyTorchPeaks> pytorch;  // absent if unknown
 };
 
 struct Summary {
@@ -99,11 +102,14 @@ struct Summary {
   std::optional<Band> band;           // absent without errors, or if the run was stopped
   std::optional<MemoryFacts> memory;  // absent if unknown
   std::array<PartSummary, kPartCount> parts;
+  std::array<PartSummary, kHostCauseCount> host;  // the part `host` by cause
+  std::optional<HostShare> host_share;            // absent where no op waits for the host
   std::vector<ClassBreakdown> classes;
   std::vector<CollectiveRow> collectives;
   std::vector<TransferRow> transfers;  // loads, stores and host work
   KernelSummary kernels;
   PathSummary path;
+  std::vector<Assumption> assumptions;
   std::optional<WhatIf> what_if;  // absent if exec-engine what-if was not run
 
   double ShareOf(Time part) const {

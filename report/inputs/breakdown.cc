@@ -9,16 +9,36 @@ namespace drydock {
 namespace {
 
 // The sum of a part over 100,000 ranks exceeds 64 bits of picoseconds.
-struct PartSums {
-  std::array<__int128, kPartCount> ps = {};
+template <size_t kParts>
+struct Sums {
+  std::array<__int128, kParts> ps = {};
   int64_t count = 0;
 
-  void Add(const Parts& parts) {
+  void Add(const std::array<Time, kParts>& parts) {
     for (size_t i = 0; i < parts.size(); ++i) ps[i] += parts[i].ps();
     ++count;
   }
   Time Mean(size_t part) const { return Time::Ps(static_cast<int64_t>(ps[part] / count)); }
 };
+
+using PartSums = Sums<kPartCount>;
+
+// Summarizes what `parts_of` makes of the account of each rank.
+template <size_t kParts, typename PartsOfAccount>
+std::array<PartSummary, kParts> SummarizeAccounts(const Timeline& timeline,
+                                                  const PartsOfAccount& parts_of) {
+  std::array<PartSummary, kParts> out;
+  Sums<kParts> sums;
+  for (size_t rank = 0; rank < timeline.accounts.size(); ++rank) {
+    const std::array<Time, kParts> parts = parts_of(timeline.accounts[rank]);
+    sums.Add(parts);
+    for (size_t i = 0; i < parts.size(); ++i) {
+      if (parts[i] > out[i].max) out[i] = {Time(), parts[i], static_cast<int>(rank)};
+    }
+  }
+  for (size_t i = 0; i < out.size(); ++i) out[i].mean = sums.Mean(i);
+  return out;
+}
 
 std::vector<int> LayersOf(const Program& program) {
   std::set<int> layers;
@@ -53,17 +73,13 @@ std::string PartName(int part) {
 }
 
 std::array<PartSummary, kPartCount> SummarizeParts(const Timeline& timeline) {
-  std::array<PartSummary, kPartCount> out;
-  PartSums sums;
-  for (size_t rank = 0; rank < timeline.accounts.size(); ++rank) {
-    const Parts parts = PartsOf(timeline.accounts[rank]);
-    sums.Add(parts);
-    for (size_t i = 0; i < parts.size(); ++i) {
-      if (parts[i] > out[i].max) out[i] = {Time(), parts[i], static_cast<int>(rank)};
-    }
-  }
-  for (size_t i = 0; i < out.size(); ++i) out[i].mean = sums.Mean(i);
-  return out;
+  return SummarizeAccounts<kPartCount>(timeline, PartsOf);
+}
+
+std::array<PartSummary, kHostCauseCount> SummarizeHost(const Timeline& timeline) {
+  return SummarizeAccounts<kHostCauseCount>(timeline, [](const TimeAccount& account) {
+    return std::to_array(account.host_time.by_cause);
+  });
 }
 
 std::vector<ClassBreakdown> BreakdownByClass(const Inputs& inputs) {

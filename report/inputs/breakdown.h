@@ -17,6 +17,7 @@ namespace drydock {
 // In this order: compute, exposed communication by Dimension, exposed memory, host, straggler wait,
 // bubble, idle.
 inline constexpr int kPartCount = 1 + kDimensionCount + 5;
+inline constexpr int kHostPart = kPartCount - 4;
 using Parts = std::array<Time, kPartCount>;
 Parts PartsOf(const TimeAccount& account);
 std::string PartName(int part);  // "compute", "exposed tensor", ..., "host", "straggler wait", ...
@@ -28,6 +29,8 @@ struct PartSummary {
   int max_rank = 0;  // the lowest rank with `max`
 };
 std::array<PartSummary, kPartCount> SummarizeParts(const Timeline& timeline);
+// The part `host` by cause.
+std::array<PartSummary, kHostCauseCount> SummarizeHost(const Timeline& timeline);
 
 // A rank class: one pipeline stage, or one kind of rank within it.
 struct ClassBreakdown {

@@ -61,6 +61,16 @@ std::string Tiles(const Summary& summary) {
   out += Tile(rates.mfu ? Percent(*rates.mfu) : "unknown",
               fmt::format("MFU, of {} dense {}", ToString(rates.peak), summary.job.precision));
   if (rates.hfu) out += Tile(Percent(*rates.hfu), "HFU, recompute included");
+  if (summary.host_share) {
+    out += Tile(Percent(summary.host_share->decides),
+                "of the iteration the host decides: " + summary.host_share->verdict);
+  }
+  if (summary.memory) {
+    const MemoryFacts& memory = *summary.memory;
+    out += Tile(ToString(memory.verdict),
+                "memory of the fullest ranks" +
+                    (memory.pytorch ? "; PyTorch's " + ToString(*memory.pytorch) : ""));
+  }
   return out + "</div>\n";
 }
 
@@ -72,6 +82,14 @@ std::string PartsTable(const Summary& summary) {
     table.Add({Words(PartName(i)), Number(ToString(part.mean)),
                Number(Percent(summary.ShareOf(part.mean))), Number(ToString(part.max)),
                Number(fmt::format("{}", part.max_rank))});
+    if (i != kHostPart) continue;
+    for (size_t cause = 0; cause < summary.host.size(); ++cause) {
+      const PartSummary& host = summary.host[cause];
+      if (host.max == Time()) continue;
+      table.Add({Words("host: " + HostCauseNames()[cause]), Number(ToString(host.mean)),
+                 Number(Percent(summary.ShareOf(host.mean))), Number(ToString(host.max)),
+                 Number(fmt::format("{}", host.max_rank))});
+    }
   }
   return std::move(table).Finish();
 }
@@ -165,6 +183,9 @@ std::string AssumptionsTable(const Summary& summary) {
         {Words(gpu.name + " collectives"),
          Words(fmt::format("reach {} of the scale-up bandwidth", Percent(gpu.link_efficiency))),
          Words(gpu.collective_source)});
+  }
+  for (const Assumption& each : summary.assumptions) {
+    table.Add({Words(each.name), Words(each.value), Words(each.source)});
   }
   return std::move(table).Finish();
 }

@@ -47,16 +47,31 @@ Json TimesJson(const std::vector<ComparedTime>& times) {
   return out;
 }
 
+Json PartJson(const PartSummary& part, const Summary& summary) {
+  return {{"mean_s", Seconds(part.mean)},
+          {"mean_share", summary.ShareOf(part.mean)},
+          {"max_s", Seconds(part.max)},
+          {"max_rank", part.max_rank}};
+}
+
 Json PartsJson(const Summary& summary) {
   Json out = Json::object();
   for (int i = 0; i < kPartCount; ++i) {
     const PartSummary& part = summary.parts[static_cast<size_t>(i)];
-    out[JsonKey(PartName(i))] = {{"mean_s", Seconds(part.mean)},
-                                 {"mean_share", summary.ShareOf(part.mean)},
-                                 {"max_s", Seconds(part.max)},
-                                 {"max_rank", part.max_rank}};
+    out[JsonKey(PartName(i))] = PartJson(part, summary);
   }
   return out;
+}
+
+Json HostJson(const Summary& summary) {
+  Json causes = Json::object();
+  for (size_t i = 0; i < summary.host.size(); ++i) {
+    causes[JsonKey(HostCauseNames()[i])] = PartJson(summary.host[i], summary);
+  }
+  const std::optional<HostShare>& share = summary.host_share;
+  return {{"verdict", share ? Json(share->verdict) : Json()},
+          {"decides_share", share ? Json(share->decides) : Json()},
+          {"time", std::move(causes)}};
 }
 
 Json BandJson(const Band& band) {
@@ -216,6 +231,14 @@ Json GpusJson(const Summary& summary) {
   return out;
 }
 
+Json AssumptionsJson(const Summary& summary) {
+  Json out = Json::array();
+  for (const Assumption& each : summary.assumptions) {
+    out.push_back({{"name", each.name}, {"value", each.value}, {"source", each.source}});
+  }
+  return out;
+}
+
 Json MemoryJson(const Summary& summary) {
   if (!summary.memory) return nullptr;
   Json parts = Json::object();
@@ -223,11 +246,16 @@ Json MemoryJson(const Summary& summary) {
     parts[JsonKey(part.name) + "_bytes"] = part.bytes.count();
   }
   const MemoryVerdict& verdict = summary.memory->verdict;
-  return {{"fits", verdict.fits()},
-          {"class", verdict.class_index},
-          {"needed_bytes", verdict.total.count()},
-          {"gpu_bytes", verdict.capacity.count()},
-          {"parts", std::move(parts)}};
+  Json out = {{"fits", verdict.fits()},
+              {"class", verdict.class_index},
+              {"needed_bytes", verdict.total.count()},
+              {"gpu_bytes", verdict.capacity.count()}};
+  if (const std::optional<PyTorchPeaks>& peaks = summary.memory->pytorch) {
+    out["max_memory_allocated_bytes"] = peaks->allocated.count();
+    out["max_memory_reserved_bytes"] = peaks->reserved.count();
+  }
+  out["parts"] = std::move(parts);
+  return out;
 }
 
 Json PathJson(const PathSummary& path) {
@@ -300,6 +328,7 @@ std::string SummaryJson(const Summary& summary, const Comparison* comparison) {
   out["hfu"] = OrNull(rates.hfu);
   out["memory"] = MemoryJson(summary);
   out["time"] = PartsJson(summary);
+  out["host"] = HostJson(summary);
   out["classes"] = ClassesJson(summary);
   out["critical_path"] = PathJson(summary.path);
   out["collectives"] = CollectivesJson(summary);
@@ -311,7 +340,8 @@ std::string SummaryJson(const Summary& summary, const Comparison* comparison) {
   const std::optional<CongestionControl> control = summary.network.congestion_control;
   out["assumptions"] = {{"fabric", summary.cluster.fabric},
                         {"congestion_control", control ? Json(ToString(*control)) : Json()},
-                        {"gpus", GpusJson(summary)}};
+                        {"gpus", GpusJson(summary)},
+                        {"entries", AssumptionsJson(summary)}};
   if (summary.what_if) out["what_if"] = WhatIfJson(*summary.what_if);
   if (comparison != nullptr) out["comparison"] = ComparisonJson(*comparison);
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -93,6 +93,7 @@ TEST(SummaryJson, KeysAreInOrder) {
                                             "hfu",
                                             "memory",
                                             "time",
+                                            "host",
                                             "classes",
                                             "critical_path",
                                             "collectives",

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <sstream>
 
 #include "core/base/plural.h"
 #include "report/output/compare.h"
@@ -80,11 +81,30 @@ std::string HeadText(const Summary& summary) {
   if (summary.memory) {
     out += fmt::format("memory           {} on the fullest ranks\n",
                        ToString(summary.memory->verdict));
+    if (summary.memory->pytorch) {
+      out += fmt::format("  PyTorch        {}\n", ToString(*summary.memory->pytorch));
+    }
   }
   if (!rates.recompute) return out;
   out += fmt::format("with recompute   {:.1f} TFLOP/s per GPU",
                      rates.hardware.flops_per_second() * 1e-12);
   return out + (rates.hfu ? fmt::format(", HFU {}\n", Percent(*rates.hfu)) : "\n");
+}
+
+std::string PartText(const std::string& name, const PartSummary& part, const Summary& summary) {
+  if (part.max == Time()) return fmt::format("{:<28}{:>12}\n", name, "none");
+  return fmt::format("{:<28}{:>12}{:>10}{:>16}  rank {}\n", name, ToString(part.mean),
+                     Percent(summary.ShareOf(part.mean)), ToString(part.max), part.max_rank);
+}
+
+// What the host does in its part, below that part.
+std::string HostText(const Summary& summary) {
+  std::string out;
+  for (size_t i = 0; i < summary.host.size(); ++i) {
+    if (summary.host[i].max == Time()) continue;
+    out += PartText("    " + HostCauseNames()[i], summary.host[i], summary);
+  }
+  return out;
 }
 
 // Skips dimensions without exposed time on any rank, and hosts that never delay their GPU.
@@ -95,11 +115,8 @@ std::string PartsText(const Summary& summary) {
     const PartSummary& part = summary.parts[static_cast<size_t>(i)];
     const bool optional = i > 0 && i < kPartCount - 2;
     if (optional && part.max == Time()) continue;
-    out += fmt::format("  {:<26}", PartName(i));
-    out += part.max == Time() ? fmt::format("{:>12}\n", "none")
-                              : fmt::format("{:>12}{:>10}{:>16}  rank {}\n", ToString(part.mean),
-                                            Percent(summary.ShareOf(part.mean)), ToString(part.max),
-                                            part.max_rank);
+    out += PartText("  " + PartName(i), part, summary);
+    if (i == kHostPart) out += HostText(summary);
   }
   return out;
 }
@@ -122,6 +139,10 @@ std::string PathText(const PathSummary& path, const Summary& summary) {
     column += item.size();
   }
   out.back() = '\n';
+  if (summary.host_share) {
+    out += fmt::format("  {}: the host decides {} of the iteration\n", summary.host_share->verdict,
+                       Percent(summary.host_share->decides));
+  }
   return out + fmt::format("  {}, {} from rank to rank, {} visited\n",
                            Plural(static_cast<int64_t>(path.steps.size()), "step"), path.jumps,
                            Plural(path.ranks, "rank"));
@@ -197,6 +218,27 @@ std::string TransfersText(const Summary& summary) {
   return out + MoreInJson(summary.transfers.size(), shown, "row");
 }
 
+// An entry a line, "name  value [source]"; a long one goes on below its value.
+std::string AssumptionsText(const Summary& summary) {
+  if (summary.assumptions.empty()) return "";
+  size_t width = 0;
+  for (const Assumption& each : summary.assumptions) width = std::max(width, each.name.size());
+  std::string out = "\nassumptions\n";
+  for (const Assumption& each : summary.assumptions) {
+    std::string line = fmt::format("  {:<{}} ", each.name, width);
+    std::istringstream words(each.value + (each.source.empty() ? "" : " [" + each.source + "]"));
+    for (std::string word; words >> word;) {
+      if (line.size() > width + 3 && line.size() + 1 + word.size() > kColumns) {
+        out += line + "\n";
+        line.assign(width + 3, ' ');
+      }
+      line += " " + word;
+    }
+    out += line + "\n";
+  }
+  return out;
+}
+
 std::string CountersText(const Summary& summary) {
   if (summary.network.counters.empty()) return "";
   std::string out = "\n";
@@ -252,7 +294,7 @@ std::string SummaryText(const Summary& summary) {
   return HeadText(summary) + PartsText(summary) + PathText(summary.path, summary) +
          WhatIfText(summary) + CollectivesText(summary) + KernelsText(summary.kernels) +
          TransfersText(summary) + LinksText(summary) + SlowdownsText(summary) +
-         CountersText(summary);
+         CountersText(summary) + AssumptionsText(summary);
 }
 
 }  // namespace drydock

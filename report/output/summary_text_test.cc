@@ -76,7 +76,67 @@ slowdown of messages over an idle network          messages   median    95 %    
   up to 1.049 MB                                          2     2.00    3.00    3.00    3.00
 
 counted: 8 messages, 1000 packets
+
+assumptions
+  kernels of test-gpu  1 profile, 1 model, 1 scaled [gpus/test-gpu.yaml]
 )");
+}
+
+// The parts of the host stand below it, and the path says how much the host decides.
+TEST(SummaryText, TheHostsTimeIsToldApart) {
+  Inputs inputs = FakeRun();
+  inputs.workload.launch.queue = 1;
+  for (TimeAccount& account : inputs.timeline.accounts) {
+    account.host = Time::Us(60);
+    account.host_time.of(HostCause::kCode) = Time::Us(45);
+    account.host_time.of(HostCause::kValues) = Time::Us(15);
+  }
+  const Summary summary = Summarize(inputs);
+  EXPECT_THAT(
+      SummaryText(summary),
+      testing::HasSubstr("  host                             60 us    10.0 %           60 us"
+                         "  rank 0\n"
+                         "    module code                    45 us     7.5 %           45 us"
+                         "  rank 0\n"
+                         "    after a value                  15 us     2.5 %           15 us"
+                         "  rank 0\n"
+                         "  bubble "));
+  EXPECT_THAT(
+      SummaryText(summary),
+      testing::HasSubstr("\n  not launch-bound: the host decides 0.0 % of the iteration\n"));
+  const Json host = Json::parse(SummaryJson(summary))["host"];
+  EXPECT_EQ(host["verdict"], "not launch-bound");
+  EXPECT_EQ(host["decides_share"], 0);
+  EXPECT_EQ(host["time"]["module_code"]["mean_s"], 45e-6);
+  EXPECT_EQ(host["time"]["waiting_for_data"]["mean_s"], 0);
+}
+
+TEST(SummaryText, PyTorchsPeaksStandBelowTheMemory) {
+  Inputs inputs = FakeRun();
+  inputs.workload.memory = {{{"parameters", Bytes(10'000'000'000)}},
+                            {{"parameters", Bytes(20'000'000'000)}}};
+  inputs.workload.pytorch = {{Bytes(9'000'000'000), Bytes(9'500'000'000)},
+                             {Bytes(18'000'000'000), Bytes(19'250'000'000)}};
+  const Summary summary = Summarize(inputs);
+  EXPECT_THAT(SummaryText(summary),
+              testing::HasSubstr("memory           20.0 GB of 80.0 GB: fits on the fullest ranks\n"
+                                 "  PyTorch        max_memory_allocated 18.00 GB, "
+                                 "max_memory_reserved 19.25 GB\n"));
+  const Json memory = Json::parse(SummaryJson(summary))["memory"];
+  EXPECT_EQ(memory["max_memory_allocated_bytes"], 18'000'000'000);
+  EXPECT_EQ(memory["max_memory_reserved_bytes"], 19'250'000'000);
+}
+
+TEST(SummaryText, ALongAssumptionGoesOnBelowItsValue) {
+  Inputs inputs = FakeRun();
+  inputs.workload.assumptions = {{"costs", std::string(40, 'a') + " " + std::string(40, 'b'), "f"}};
+  const Summary summary = Summarize(inputs);
+  EXPECT_THAT(SummaryText(summary),
+              testing::HasSubstr("\n  costs                " + std::string(40, 'a') + "\n" +
+                                 std::string(23, ' ') + std::string(40, 'b') + " [f]\n"));
+  const Json entries = Json::parse(SummaryJson(summary))["assumptions"]["entries"];
+  EXPECT_EQ(entries[1]["name"], "costs");
+  EXPECT_EQ(entries[1]["source"], "f");
 }
 
 TEST(SummaryText, SaysHowManyCallsItLeavesOut) {
@@ -123,6 +183,7 @@ TEST(SummaryText, ARunWithoutBubblesSaysSo) {
 
 TEST(SummaryText, LongListsOfCountersAreWrapped) {
   Summary summary = Summarize(FakeRun());
+  summary.assumptions.clear();
   summary.network.counters.assign(3, {"slices of messages", 1234567890});  // 100 columns
   EXPECT_THAT(SummaryText(summary),
               testing::EndsWith("\ncounted: 1234567890 slices of messages, 1234567890 slices of "

@@ -7,6 +7,22 @@
 #include "core/base/version.h"
 
 namespace drydock {
+namespace {
+
+// A set that charges each kernel for all of its operator charges next to nothing where one kernel
+// does the work of many operators.
+Status CheckKernels(const HostLaunchSet& set, const TrainingJob& job) {
+  const char* kernels = job.training.kernels.fused ? "fused" : "unfused";
+  if (set.kernels.empty() || set.kernels == kernels) return OkStatus();
+  return job.ErrorAt(
+      "training.host_launch",
+      fmt::format("'host_launch: {}' was measured with 'kernels: {}' and charges too little with "
+                  "'kernels: {}', where one kernel does the work of many; leave 'host_launch' out, "
+                  "or write 'kernels: {}'",
+                  set.launch.name, set.kernels, kernels, set.kernels));
+}
+
+}  // namespace
 
 std::string HostLaunchPath() { return std::string(kDefaultConfigDirectory) + "/host-launch.yaml"; }
 
@@ -19,7 +35,10 @@ Result<HostLaunchSet> HostLaunchOf(const TrainingJob& job) {
   std::vector<std::string> names = {"none"};
   for (HostLaunchSet set : sets) {
     if (job.model.moe.experts == 0) set.launch.expert = Time();
-    if (set.launch.name == wanted) return set;
+    if (set.launch.name == wanted) {
+      RETURN_IF_ERROR(CheckKernels(set, job));
+      return set;
+    }
     names.push_back(set.launch.name);
   }
   return job.ErrorAt("training.host_launch",

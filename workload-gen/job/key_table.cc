@@ -611,7 +611,8 @@ std::vector<Key> TrainingKeys() {
           "timers synchronize the device before and after each forward and backward of a "
           "micro-batch (`true` in Megatron-LM of 2022)"),
       Key("host_launch", kind::Word(MEMBER(training.host.launch)),
-          "costs of launching work on the host: a set of `configs/host-launch.yaml`, or `none`")
+          "costs of launching work on the host: a set of `configs/host-launch.yaml`, or `none`; "
+          "`eager` needs `kernels: unfused`")
           .Default("`eager` for `kernels: unfused`; `transformer-engine` for framework `megatron`; "
                    "`fused` for other frameworks",
                    &SetHostLaunch)

@@ -38,8 +38,9 @@ struct Run {
 
 class Walker {
  public:
-  Walker(const Workload& workload, const Program& program, const ActivationRules& rules)
-      : w_(workload), program_(program), rules_(rules) {
+  Walker(const Workload& workload, const Program& program, const ActivationRules& rules,
+         CachingAllocator* allocator)
+      : w_(workload), program_(program), rules_(rules), allocator_(allocator) {
     for (const Submodule& s : w_.submodules) {
       names_.push_back(numbers_.emplace(s.name, static_cast<int>(numbers_.size())).first->second);
       const bool index = s.Is<submodule::SparseIndex>() && s.pass == Pass::kBackward;
@@ -58,6 +59,7 @@ class Walker {
       if (op.kind == OpKind::kCompute) Compute(op);
       if (op.kind == OpKind::kStore || op.kind == OpKind::kLoad) Move(op);
     }
+    for (auto& [part, kept] : kept_) GiveBack(&kept, kEveryName);
     result_.peak = Bytes(peak_);
     result_.working = Bytes(peak_with_working_ - peak_);
     return result_;
@@ -70,6 +72,8 @@ class Walker {
     // What backward needs of the submodules that it has repeated so far.
     std::vector<std::pair<int, int64_t>> needed;
     int64_t total = 0;
+    // The allocator's blocks, by name.
+    std::vector<std::pair<int, CachingAllocator::Address>> blocks;
   };
 
   struct Moving {
@@ -187,6 +191,10 @@ class Walker {
       left -= taken;
       live_ -= taken;
       kept->second.total -= taken;
+      if (taken > 0) {
+        GiveBack(&kept->second, number->second);
+        Take(&kept->second, number->second, bytes);
+      }
       away.emplace_back(number->second, taken);
     }
   }
@@ -211,13 +219,33 @@ class Walker {
     Kept& kept = kept_[part];
     Of(&kept.by_name, name) += bytes;
     kept.total += bytes;
-    Reach(0);
+    Take(&kept, name, bytes);
+    Reach({});
     peak_ = std::max(peak_, live_);
   }
 
   // Notes the working tensors of a submodule beside the saved ones.
-  void Reach(int64_t working) {
-    peak_with_working_ = std::max(peak_with_working_, live_ + working);
+  void Reach(const TensorSizes& working) {
+    peak_with_working_ = std::max(peak_with_working_, live_ + TotalOf(working));
+    if (allocator_ == nullptr) return;
+    std::vector<CachingAllocator::Address> blocks;
+    for (const int64_t bytes : working) {
+      if (bytes > 0) blocks.push_back(allocator_->Allocate(bytes));
+    }
+    for (const CachingAllocator::Address block : blocks) allocator_->Free(block);
+  }
+
+  void Take(Kept* kept, int name, int64_t bytes) {
+    if (allocator_ == nullptr || bytes <= 0) return;
+    kept->blocks.emplace_back(name, allocator_->Allocate(bytes));
+  }
+
+  void GiveBack(Kept* kept, int name) {
+    std::erase_if(kept->blocks, [&](const auto& block) {
+      if (name != kEveryName && block.first != name) return false;
+      allocator_->Free(block.second);
+      return true;
+    });
   }
 
   void Release(const Part& part, int name) {
@@ -227,12 +255,14 @@ class Walker {
     live_ -= bytes;
     kept->second.total -= bytes;
     bytes = 0;
+    GiveBack(&kept->second, name);
   }
 
   void Free(const Part& part) {
     const auto kept = kept_.find(part);
     if (kept == kept_.end()) return;
     live_ -= kept->second.total;
+    GiveBack(&kept->second, kEveryName);
     kept_.erase(kept);
     dropped_.erase(part);
   }
@@ -290,12 +320,15 @@ class Walker {
   }
 
   // The working tensors of a forward: its own, and inputs that it does not save.
-  int64_t WorkingIn(const Run& run, const SavedTensors& saved, bool kept) const {
+  TensorSizes WorkingIn(const Run& run, const SavedTensors& saved, bool kept) const {
     const Submodule& s = w_.submodules[run.submodule];
-    int64_t bytes = WorkingForward(s, rules_.working).count();
-    if (run.gathered) bytes += SavedBy(s, rules_.working.loss).inputs.count();
-    if (!kept) bytes += saved.total().count();
-    return bytes;
+    TensorSizes working = WorkingForward(s, rules_.working);
+    if (run.gathered) working.push_back(SavedBy(s, rules_.working.loss).inputs.count());
+    if (!kept) {
+      working.push_back(saved.inputs.count());
+      working.push_back(saved.internal.count());
+    }
+    return working;
   }
 
   // Megatron drops what a repeated norm, activation or up-projection wrote once its reader has run
@@ -399,8 +432,8 @@ class Walker {
     const bool dropped = !again && same && !sparse && IsDropped(s, *last_);
     if (dropped) Drop(part, s, run, std::exchange(inputs, 0));
     if (!again) {
-      Add(part, NameOf(run.submodule),
-          (IsSelective(part) ? saved.outputs.count() : inputs) + internal);
+      Add(part, NameOf(run.submodule), IsSelective(part) ? saved.outputs.count() : inputs);
+      Add(part, NameOf(run.submodule), internal);
     } else if (sparse || (!ReadsEarlierRows(s) && KeepsInput(part, s))) {
       Add(part, NameOf(run.submodule), inputs);
     }
@@ -445,10 +478,11 @@ class Walker {
   void Backward(const Part& part, uint32_t submodule, bool in_layer) {
     const Submodule& s = w_.submodules[submodule];
     const int name = NameOf(submodule);
-    int64_t working = WorkingBackward(s, rules_.working).count() + (in_layer ? rules_.residual : 0);
+    TensorSizes working = WorkingBackward(s, rules_.working);
+    if (in_layer) working.push_back(rules_.residual);
     const bool weight = s.pass == Pass::kBackwardWeight;
     if (weight && gathered_names_.count(name) > 0) {
-      working += SavedBy(s, rules_.working.loss).inputs.count();
+      working.push_back(SavedBy(s, rules_.working.loss).inputs.count());
     }
     Reach(working);
     last_part_ = kNowhere;
@@ -460,10 +494,12 @@ class Walker {
   }
 
   static constexpr int kCommunication = -1;  // the name of tensors of no submodule
+  static constexpr int kEveryName = -2;
 
   const Workload& w_;
   const Program& program_;
   const ActivationRules& rules_;
+  CachingAllocator* const allocator_;
   ActivationMemory result_;
   std::unordered_map<std::string, int> numbers_;
   std::vector<int> names_;  // by submodule
@@ -496,8 +532,8 @@ class Walker {
 }  // namespace
 
 ActivationMemory WalkActivations(const Workload& workload, const Program& program,
-                                 const ActivationRules& rules) {
-  return Walker(workload, program, rules).Walk();
+                                 const ActivationRules& rules, CachingAllocator* allocator) {
+  return Walker(workload, program, rules, allocator).Walk();
 }
 
 }  // namespace drydock

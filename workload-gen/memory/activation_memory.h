@@ -6,6 +6,7 @@
 #define DRYDOCK_WORKLOAD_GEN_MEMORY_ACTIVATION_MEMORY_H_
 
 #include "core/model/workload.h"
+#include "workload-gen/memory/caching_allocator.h"
 #include "workload-gen/memory/working_tensors.h"
 
 namespace drydock {
@@ -39,8 +40,11 @@ struct ActivationMemory {
   Bytes working;   // the peak of saved and working tensors together, less `peak`
 };
 
+// `allocator`: gets each tensor and gives it back; null: none. All tensors of the walk are free
+// again at its end.
 ActivationMemory WalkActivations(const Workload& workload, const Program& program,
-                                 const ActivationRules& rules);
+                                 const ActivationRules& rules,
+                                 CachingAllocator* allocator = nullptr);
 
 }  // namespace drydock
 

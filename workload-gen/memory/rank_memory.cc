@@ -44,14 +44,82 @@ int64_t LaunchesInGraphs(const Workload& workload, const Program& program) {
   return pipeline || graphs == 1 ? all : first;
 }
 
+// What the caching allocator gets of a rank in two iterations: the model's weights, which make room
+// for the buffers of parameters and gradients; the optimizer's copy; the first iteration; the two
+// moments, which the first step makes; and the second iteration.
+class Allocations {
+ public:
+  // `capacity`: of the GPU, for PyTorch's segments.
+  Allocations(const StateMemory& state, Bytes capacity) : state_(state), allocator_(capacity) {
+    HoldStates();
+  }
+
+  ActivationMemory FirstIteration(const Workload& workload, const Program& program,
+                                  const ActivationRules& rules) {
+    return WalkActivations(workload, program, rules, &allocator_);
+  }
+
+  // Returns max_memory_reserved.
+  Bytes StepAndSecondIteration(const Workload& workload, const Program& program,
+                               const ActivationRules& rules) {
+    HoldOptimizer(kMoments);
+    if (state_.step > 0) allocator_.Free(allocator_.Allocate(state_.step));
+    WalkActivations(workload, program, rules, &allocator_);
+    return allocator_.max_reserved();
+  }
+
+ private:
+  // Tensors of the optimizer, of 4 bytes an element.
+  static constexpr int kCopies = 1, kMoments = 2;
+
+  void Hold(int64_t bytes) {
+    if (bytes > 0) allocator_.Allocate(bytes);
+  }
+
+  void HoldStates() {
+    std::vector<CachingAllocator::Address> weights;
+    for (const int64_t bytes : state_.weights) weights.push_back(allocator_.Allocate(bytes));
+    Hold(state_.parameters);
+    Hold(state_.gradients);
+    for (const CachingAllocator::Address weight : weights) allocator_.Free(weight);
+    HoldOptimizer(kCopies);
+    for (const int64_t bytes :
+         {state_.gathered, state_.buffers, state_.fp8_weights, state_.libraries}) {
+      Hold(bytes);
+    }
+  }
+
+  // The parts leave out the padding of buckets; the rest is one tensor.
+  void HoldOptimizer(int tensors) {
+    int64_t left = state_.optimizer / (kCopies + kMoments) * tensors;
+    for (const int64_t part : state_.parts) {
+      for (int i = 0; i < tensors && left >= 4 * part; ++i, left -= 4 * part) Hold(4 * part);
+    }
+    Hold(left);
+  }
+
+  const StateMemory& state_;
+  CachingAllocator allocator_;
+};
+
 }  // namespace
 
 void FillMemory(const MemoryRules& rules, const ActivationRules& activations,
                 const std::vector<StateMemory>& states, Workload* workload) {
   for (size_t c = 0; c < workload->programs.size(); ++c) {
-    ActivationMemory walked = WalkActivations(*workload, workload->programs[c], activations);
-    walked.peak -= Bytes(activations.offloaded);
+    const Program& program = workload->programs[c];
     const StateMemory& state = states[c];
+    // What PyTorch's allocator does not hold.
+    std::vector<MemoryPart> beside = {
+        {"nccl", rules.nccl_communicator * CommunicatorsOf(*workload, static_cast<int>(c))}};
+    if (rules.cuda_graph_launch > Bytes()) {
+      beside.push_back(
+          {"cuda graphs", rules.cuda_graph_launch * LaunchesInGraphs(*workload, program)});
+    }
+    beside.push_back({"cuda context", rules.cuda_context});
+    Allocations allocations(state, SmallestGpu(workload->topology) - TotalOf(beside));
+    ActivationMemory walked = allocations.FirstIteration(*workload, program, activations);
+    walked.peak -= Bytes(activations.offloaded);
     // The step holds no activations.
     const Bytes working = std::max(walked.working, Bytes(state.step) - walked.peak);
     std::vector<MemoryPart> parts = {{"parameters", Bytes(state.parameters)},
@@ -63,16 +131,13 @@ void FillMemory(const MemoryRules& rules, const ActivationRules& activations,
                                      {"library buffers", Bytes(state.libraries)},
                                      {"activations", walked.peak},
                                      {"working tensors", working}};
-    const auto lost =
-        std::llround(static_cast<double>(TotalOf(parts).count()) * rules.fragmentation);
+    const Bytes allocated = TotalOf(parts);
+    const Bytes reserved = allocations.StepAndSecondIteration(*workload, program, activations) -
+                           Bytes(activations.offloaded);
+    workload->pytorch.push_back({allocated, std::max(allocated, reserved)});
+    const auto lost = std::llround(static_cast<double>(allocated.count()) * rules.fragmentation);
     parts.push_back({"fragmentation", Bytes(lost)});
-    parts.push_back({"nccl", Bytes(CommunicatorsOf(*workload, static_cast<int>(c)) *
-                                   rules.nccl_communicator.count())});
-    if (rules.cuda_graph_launch > Bytes()) {
-      parts.push_back({"cuda graphs", rules.cuda_graph_launch *
-                                          LaunchesInGraphs(*workload, workload->programs[c])});
-    }
-    parts.push_back({"cuda context", rules.cuda_context});
+    parts.insert(parts.end(), beside.begin(), beside.end());
     workload->memory.push_back(std::move(parts));
   }
 }
@@ -86,8 +151,11 @@ std::string MemoryText(const Workload& workload) {
     parts += fmt::format("{}{} {:.2f}", parts.empty() ? "" : ", ", part.name,
                          static_cast<double>(part.bytes.count()) / 1e9);
   }
-  return fmt::format("memory of the fullest ranks (class {}): {} ({})", verdict->class_index,
-                     ToString(*verdict), parts);
+  std::string text = fmt::format("memory of the fullest ranks (class {}): {} ({})",
+                                 verdict->class_index, ToString(*verdict), parts);
+  if (workload.pytorch.empty()) return text;
+  return text +
+         "; PyTorch: " + ToString(workload.pytorch[static_cast<size_t>(verdict->class_index)]);
 }
 
 }  // namespace drydock

@@ -274,18 +274,18 @@ Submodule Indexer(int64_t rows, int64_t keys) {
 TEST(RankMemory, ScoresOfOneHeadAfterAnotherExistInPieces) {
   Submodule s = Indexer(8192, 131072);
   std::get<submodule::SparseIndex>(s.work).by_heads = true;
-  EXPECT_EQ(WorkingForward(s, {}).count(), 3 * kGiB);
+  EXPECT_EQ(TotalOf(WorkingForward(s, {})), 3 * kGiB);
 }
 
 // Scores in fp32, and two 32-bit buffers for as many rows as fit in 2 GiB: all 4096 rows, and 8192
 // of 32,768. The slices of one packed sample are scored in pieces of 1 GiB, those of two are not.
 TEST(RankMemory, CudnnsSelectionHasTwoBuffersBesideTheScores) {
-  EXPECT_EQ(WorkingForward(Indexer(4096, 4096), {}).count(), 12 * 4096 * 4096);
-  EXPECT_EQ(WorkingForward(Indexer(32768, 32768), {}).count(), 4 * kGiB + 2 * kGiB);
+  EXPECT_EQ(TotalOf(WorkingForward(Indexer(4096, 4096), {})), 12 * 4096 * 4096);
+  EXPECT_EQ(TotalOf(WorkingForward(Indexer(32768, 32768), {})), 4 * kGiB + 2 * kGiB);
   Submodule slices = Indexer(8192, 131072);
-  EXPECT_EQ(WorkingForward(slices, {}).count(), 1 * kGiB + 2 * kGiB);
+  EXPECT_EQ(TotalOf(WorkingForward(slices, {})), 1 * kGiB + 2 * kGiB);
   std::get<submodule::SparseIndex>(slices.work).batch = 2;
-  EXPECT_EQ(WorkingForward(slices, {}).count(), 4 * kGiB + 2 * kGiB);
+  EXPECT_EQ(TotalOf(WorkingForward(slices, {})), 4 * kGiB + 2 * kGiB);
 }
 
 // TileLang's scores exist for 8192 queries of one sequence at a time, and PyTorch's picks of them
@@ -296,7 +296,7 @@ TEST(RankMemory, TileLangScoresPiecesOfASequence) {
     auto& index = std::get<submodule::SparseIndex>(s.work);
     index.tilelang = true;
     index.batch = batch;
-    return WorkingForward(s, {}).count();
+    return TotalOf(WorkingForward(s, {}));
   };
   EXPECT_EQ(bytes(8192, 4096, 2), 4096 * (4 * 4096 + 16 * 2048));
   EXPECT_EQ(bytes(32768, 32768, 1), int64_t{8192} * (4 * 32768 + 16 * 2048));
@@ -313,7 +313,7 @@ TEST(RankMemory, CudnnsLossOfAllKeysHoldsSquares) {
                                       .head_dim = 576,
                                       .top_k = 2048,
                                       .fused = true}};
-    return WorkingForward(s, {}).count();
+    return TotalOf(WorkingForward(s, {}));
   };
   EXPECT_EQ(bytes(4096, 128), 4 * 4096 * 4096 + 3 * kGiB);
   EXPECT_EQ(bytes(4096, 8), 4 * 4096 * 4096 * (1 + 2 * 8));
@@ -326,9 +326,9 @@ TEST(RankMemory, SkippedRowsAreCopiedBeforeTheBackwardOfSparseAttention) {
   s.work = submodule::SparseAttention{
       {.rows = 4096, .keys = 4096, .heads = 16, .head_dim = 576, .top_k = 2048, .fused = true},
       512};
-  const int64_t without = WorkingBackward(s, {}).count();
+  const int64_t without = TotalOf(WorkingBackward(s, {}));
   std::get<submodule::SparseAttention>(s.work).skips_rows = true;
-  EXPECT_EQ(WorkingBackward(s, {}).count() - without,
+  EXPECT_EQ(TotalOf(WorkingBackward(s, {})) - without,
             2 * int64_t{4096} * (2 * 64 * (576 + 2 * 512) + 4 * 2048));
 }
 
@@ -452,6 +452,24 @@ TEST(RankMemory, ActivationsMayKeepTheirInputInFp8) {
   };
   const int64_t ffn = 4 * 64, rows = 32 * 2;
   EXPECT_EQ(activations("false") - activations("true"), 8 * 2 * ffn * rows);
+}
+
+// Buffers of the GPU's own and fragmentation are none of PyTorch's tensors, and the allocator
+// reserves whole segments.
+TEST(RankMemory, PyTorchCountsItsTensorsAndItsSegments) {
+  const Workload w = Gpt({"memory.fragmentation=0.1", "memory.cuda_context=1 GiB"});
+  ASSERT_EQ(w.pytorch.size(), w.memory.size());
+  for (size_t c = 0; c < w.memory.size(); ++c) {
+    Bytes allocated;
+    for (const MemoryPart& part : w.memory[c]) {
+      const bool counted =
+          part.name != "nccl" && part.name != "cuda context" && part.name != "fragmentation";
+      if (counted) allocated += part.bytes;
+    }
+    EXPECT_EQ(w.pytorch[c].allocated, allocated);
+    EXPECT_GT(w.pytorch[c].reserved, allocated);
+    EXPECT_EQ(w.pytorch[c].reserved.count() % (2 << 20), 0) << "segments are multiples of 2 MiB";
+  }
 }
 
 }  // namespace

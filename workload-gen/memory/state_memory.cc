@@ -42,7 +42,7 @@ class States {
       states_.optimizer += MuonShareOf(chunks, job_, layout_, MuonRank::kMostBytes).state_bytes();
     }
     for (const ChunkBuckets& chunk : chunks) {
-      for (const Bucket& bucket : chunk.buckets) AddBucket(bucket);
+      for (const Bucket& bucket : chunk.buckets) AddBucket(bucket, chunk.parameters);
       for (const Parameter& parameter : chunk.parameters) AddParameter(parameter);
       if (job_.megatron_fsdp.any()) AddUnits(chunk);
     }
@@ -52,7 +52,7 @@ class States {
   }
 
  private:
-  void AddBucket(const Bucket& bucket) {
+  void AddBucket(const Bucket& bucket, const std::vector<Parameter>& parameters) {
     const int64_t owners = OwnersOf(bucket, job_, layout_);
     const MegatronFsdpRules& fsdp = job_.megatron_fsdp;
     const int64_t parts = RanksOf(bucket, layout_);
@@ -64,8 +64,19 @@ class States {
     states_.gradients +=
         bucket.elements / (fsdp.shards_gradients() ? parts : 1) * SizeOf(gradients).count();
     if (!training_.optimizer.is_muon()) states_.optimizer += bucket.elements / owners * kAdamBytes;
+    AddParts(bucket, parameters, bucket.elements / owners);
     // The step casts gradients of 16 bits to fp32.
     if (gradients != DataType::kFp32) states_.step += bucket.elements / owners * 4;
+  }
+
+  // A rank's optimizer has a range of a bucket, which ends within a parameter.
+  void AddParts(const Bucket& bucket, const std::vector<Parameter>& parameters, int64_t elements) {
+    for (const size_t index : bucket.parameters) {
+      const int64_t part = std::min(elements, parameters[index].elements);
+      if (part <= 0) return;
+      states_.parts.push_back(part);
+      elements -= part;
+    }
   }
 
   // Whole parameters and gradients of Megatron-FSDP's units: those in use and ahead, those outside
@@ -109,6 +120,7 @@ class States {
     const int64_t type = SizeOf(training_.precision.type).count();
     const int shape = ShapeOf(parameter.kind);
     const bool quantized = training_.kernels.fused && IsQuantizedWeight(job_, parameter);
+    states_.weights.push_back(parameter.elements * type);
     // A frozen weight is in no bucket. With quantized_gather, its quantized copy is all there is.
     if (parameter.frozen && !(quantized && training_.precision.quantized_gather)) {
       states_.parameters += parameter.elements * type;

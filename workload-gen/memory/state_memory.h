@@ -3,6 +3,9 @@
 #ifndef DRYDOCK_WORKLOAD_GEN_MEMORY_STATE_MEMORY_H_
 #define DRYDOCK_WORKLOAD_GEN_MEMORY_STATE_MEMORY_H_
 
+#include <cstdint>
+#include <vector>
+
 #include "core/model/gpu.h"
 #include "workload-gen/layout/layout.h"
 
@@ -18,6 +21,9 @@ struct StateMemory {
   int64_t fp8_weights = 0;  // copies of parameters in fp8
   int64_t libraries = 0;    // workspaces and buffers that libraries keep
   int64_t step = 0;         // of the optimizer's step alone, when no activations are held
+  // Sizes of tensors, for the allocator. Empty: not known.
+  std::vector<int64_t> weights;  // as the model makes them, before a buffer takes their place
+  std::vector<int64_t> parts;    // elements of the parts whose states this rank's optimizer has
 };
 
 // Returns the states of a stage's ranks under Megatron: parameters in the training precision, main

@@ -1,6 +1,7 @@
 #include "workload-gen/memory/working_tensors.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "core/model/sparse_shapes.h"
 
@@ -76,44 +77,56 @@ int64_t Loss(const submodule::SparseTarget& s) {
   return s.picked_only ? kFp32 * 2 * s.rows * s.most_picked() : DenseLoss(s);
 }
 
+TensorSizes Alike(int count, int64_t bytes) {
+  return TensorSizes(static_cast<size_t>(count), bytes);
+}
+
 class Forward {
  public:
   Forward(int64_t e, const WorkingRules& rules) : e_(e), rules_(rules) {}
 
   // Unfused, the scores before the softmax. A ring keeps the result and the keys of each step until
   // it joins the results (AttnFuncWithCPAndKVP2P).
-  int64_t operator()(const submodule::Attention& s) const {
+  TensorSizes operator()(const submodule::Attention& s) const {
     const int64_t step = Outputs(s) + (rules_.ring > 1 ? KeysAndValues(s) : 0);
-    return e_ * (rules_.ring * step + (s.fused ? 0 : Scores(s)));
+    TensorSizes out(static_cast<size_t>(rules_.ring), e_ * step);
+    if (!s.fused) out.push_back(e_ * Scores(s));
+    return out;
   }
-  int64_t operator()(const submodule::SparseIndex& s) const { return IndexForward(s); }
-  int64_t operator()(const submodule::SparseTarget& s) const { return Loss(s); }
-  int64_t operator()(const submodule::SparseAttention& s) const {
-    return e_ * s.rows * s.heads * s.value_dim + (s.fused ? 0 : 4 * 2 * s.rows * s.heads * s.keys);
+  TensorSizes operator()(const submodule::SparseIndex& s) const { return {IndexForward(s)}; }
+  TensorSizes operator()(const submodule::SparseTarget& s) const { return {Loss(s)}; }
+  TensorSizes operator()(const submodule::SparseAttention& s) const {
+    const int64_t scores = s.fused ? 0 : 4 * s.rows * s.heads * s.keys;
+    return {e_ * s.rows * s.heads * s.value_dim, scores, scores};
   }
-  int64_t operator()(const submodule::BiasDropoutAdd& s) const { return 2 * e_ * s.rows * s.n; }
-  int64_t operator()(const submodule::Rotary& s) const {
-    return (s.fused ? 2 : 3) * e_ * s.rows * s.n;
+  TensorSizes operator()(const submodule::BiasDropoutAdd& s) const {
+    return Alike(2, e_ * s.rows * s.n);
+  }
+  TensorSizes operator()(const submodule::Rotary& s) const {
+    return Alike(s.fused ? 2 : 3, e_ * s.rows * s.n);
   }
   // The caller holds the logits until the loss returns.
-  int64_t operator()(const submodule::CrossEntropy& s) const {
-    if (rules_.loss == LossTensors::kGradientInPlace) return 0;
-    return (e_ + (rules_.loss == LossTensors::kCompiledSoftmax ? 4 : 0)) * s.rows * s.n;
+  TensorSizes operator()(const submodule::CrossEntropy& s) const {
+    if (rules_.loss == LossTensors::kGradientInPlace) return {};
+    const bool compiled = rules_.loss == LossTensors::kCompiledSoftmax;
+    return {e_ * s.rows * s.n, compiled ? 4 * s.rows * s.n : 0};
   }
-  int64_t operator()(const submodule::Router& s) const { return 2 * 4 * s.rows * s.n; }
-  int64_t operator()(const submodule::Permute& s) const { return Moved(s); }
-  int64_t operator()(const submodule::Unpermute& s) const { return Moved(s); }
-  int64_t operator()(const submodule::Add& s) const { return 2 * e_ * s.rows * s.n; }
+  TensorSizes operator()(const submodule::Router& s) const { return Alike(2, 4 * s.rows * s.n); }
+  TensorSizes operator()(const submodule::Permute& s) const { return Moved(s); }
+  TensorSizes operator()(const submodule::Unpermute& s) const { return Moved(s); }
+  TensorSizes operator()(const submodule::Add& s) const { return Alike(2, e_ * s.rows * s.n); }
   template <typename Kind>
-  int64_t operator()(const Kind& s) const {
+  TensorSizes operator()(const Kind& s) const {
     if constexpr (requires { s.rows* s.n; })
-      return e_ * s.rows * s.n;
+      return {e_ * s.rows * s.n};
     else
-      return 0;
+      return {};
   }
 
  private:
-  int64_t Moved(const submodule::TokenMove& s) const { return e_ * s.rows * s.n * (1 + s.top_k); }
+  TensorSizes Moved(const submodule::TokenMove& s) const {
+    return {e_ * s.rows * s.n, e_ * s.rows * s.n * s.top_k};
+  }
 
   const int64_t e_;  // bytes of an element
   const WorkingRules& rules_;
@@ -123,58 +136,71 @@ class Backward {
  public:
   Backward(int64_t e, const WorkingRules& rules) : e_(e), rules_(rules) {}
 
-  int64_t operator()(const submodule::Linear& s) const { return e_ * s.rows * (s.n + s.k); }
-  int64_t operator()(const submodule::GroupedLinear& s) const { return e_ * s.rows * (s.n + s.k); }
-  int64_t operator()(const submodule::Router& s) const {
-    return 2 * 4 * s.rows * s.n + 2 * e_ * s.rows * s.k;
+  TensorSizes operator()(const submodule::Linear& s) const {
+    return {e_ * s.rows * s.n, e_ * s.rows * s.k};
+  }
+  TensorSizes operator()(const submodule::GroupedLinear& s) const {
+    return {e_ * s.rows * s.n, e_ * s.rows * s.k};
+  }
+  TensorSizes operator()(const submodule::Router& s) const {
+    const int64_t scores = 4 * s.rows * s.n, input = e_ * s.rows * s.k;
+    return {scores, scores, input, input};
   }
   // Fused, the gradient of queries is summed in fp32; unfused, the gradient of the scores is a
   // tensor, and before dropout another. Keys and their gradients travel around a ring in two
   // buffers each.
-  int64_t operator()(const submodule::Attention& s) const {
-    const int64_t gradients = e_ * (Outputs(s) + Queries(s) + KeysAndValues(s));
-    const int64_t travelling = rules_.ring > 1 ? 4 * e_ * KeysAndValues(s) : 0;
-    return gradients + travelling +
-           (s.fused ? 4 * Queries(s) : (s.dropout ? 2 : 1) * e_ * Scores(s));
+  TensorSizes operator()(const submodule::Attention& s) const {
+    TensorSizes out = Alike(rules_.ring > 1 ? 4 : 0, e_ * KeysAndValues(s));
+    for (const int64_t each : {Outputs(s), Queries(s), KeysAndValues(s)}) out.push_back(e_ * each);
+    if (s.fused) {
+      out.push_back(4 * Queries(s));
+    } else {
+      out.insert(out.end(), s.dropout ? 2 : 1, e_ * Scores(s));
+    }
+    return out;
   }
-  int64_t operator()(const submodule::SparseIndex& s) const {
-    return IndexBackward(s) + e_ * s.rows * s.heads * s.head_dim;
+  TensorSizes operator()(const submodule::SparseIndex& s) const {
+    return {IndexBackward(s), e_ * s.rows * s.heads * s.head_dim};
   }
-  int64_t operator()(const submodule::SparseTarget& s) const { return Loss(s); }
+  TensorSizes operator()(const submodule::SparseTarget& s) const { return {Loss(s)}; }
   // The gradient of the keys is summed in fp32. Where rows are skipped, queries, output, its
   // gradient and the picks are copied twice.
-  int64_t operator()(const submodule::SparseAttention& s) const {
+  TensorSizes operator()(const submodule::SparseAttention& s) const {
     const int64_t queries = s.rows * s.heads * (s.head_dim + s.value_dim);
     const int64_t copied = e_ * PaddedHeads(s) * (s.head_dim + 2 * s.value_dim);
     const int64_t compact = s.skips_rows ? 2 * s.rows * (copied + 4 * s.most_picked()) : 0;
-    return compact + e_ * queries + 4 * s.all_keys() * s.head_dim +
-           (s.fused ? 0 : 4 * 2 * s.rows * s.heads * s.keys);
+    const int64_t scores = s.fused ? 0 : 4 * s.rows * s.heads * s.keys;
+    return {compact, e_ * queries, 4 * s.all_keys() * s.head_dim, scores, scores};
   }
-  int64_t operator()(const submodule::Activation& s) const {
-    return (s.gated ? 3 : 2) * e_ * s.rows * s.n;
+  TensorSizes operator()(const submodule::Activation& s) const {
+    const int64_t input = (s.gated ? 2 : 1) * e_ * s.rows * s.n;
+    return {e_ * s.rows * s.n, input};
   }
   // The gradient of a table is dense.
-  int64_t operator()(const submodule::Embedding& s) const { return e_ * s.rows * s.n; }
+  TensorSizes operator()(const submodule::Embedding& s) const { return {e_ * s.rows * s.n}; }
   // The gradient of the logits, cast from fp32.
-  int64_t operator()(const submodule::CrossEntropy& s) const {
-    return rules_.loss == LossTensors::kGradientInPlace ? 0 : e_ * s.rows * s.n;
+  TensorSizes operator()(const submodule::CrossEntropy& s) const {
+    if (rules_.loss == LossTensors::kGradientInPlace) return {};
+    return {e_ * s.rows * s.n};
   }
-  int64_t operator()(const submodule::Permute& s) const { return Moved(s); }
-  int64_t operator()(const submodule::Unpermute& s) const { return Moved(s); }
+  TensorSizes operator()(const submodule::Permute& s) const { return Moved(s); }
+  TensorSizes operator()(const submodule::Unpermute& s) const { return Moved(s); }
   // A weight's gradient exists before it is added; its sum is no new tensor.
-  int64_t operator()(const submodule::Add& s) const {
-    return (s.accumulate_fp32 ? 1 : 2) * e_ * s.rows * s.n;
+  TensorSizes operator()(const submodule::Add& s) const {
+    return Alike(s.accumulate_fp32 ? 1 : 2, e_ * s.rows * s.n);
   }
   template <typename Kind>
-  int64_t operator()(const Kind& s) const {
+  TensorSizes operator()(const Kind& s) const {
     if constexpr (requires { s.rows* s.n; })
-      return 2 * e_ * s.rows * s.n;
+      return Alike(2, e_ * s.rows * s.n);
     else
-      return 0;
+      return {};
   }
 
  private:
-  int64_t Moved(const submodule::TokenMove& s) const { return e_ * s.rows * s.n * (1 + s.top_k); }
+  TensorSizes Moved(const submodule::TokenMove& s) const {
+    return {e_ * s.rows * s.n, e_ * s.rows * s.n * s.top_k};
+  }
 
   const int64_t e_;
   const WorkingRules& rules_;
@@ -194,13 +220,18 @@ int64_t WeightElements(const Submodule& s) {
 
 }  // namespace
 
-Bytes WorkingForward(const Submodule& forward, const WorkingRules& rules) {
-  return Bytes(std::visit(Forward(OutputSize(forward.type), rules), forward.work));
+int64_t TotalOf(const TensorSizes& tensors) {
+  return std::accumulate(tensors.begin(), tensors.end(), int64_t{0});
 }
 
-Bytes WorkingBackward(const Submodule& backward, const WorkingRules& rules) {
-  return Bytes(std::visit(Backward(OutputSize(backward.type), rules), backward.work)) +
-         WeightGradientOf(backward, rules);
+TensorSizes WorkingForward(const Submodule& forward, const WorkingRules& rules) {
+  return std::visit(Forward(OutputSize(forward.type), rules), forward.work);
+}
+
+TensorSizes WorkingBackward(const Submodule& backward, const WorkingRules& rules) {
+  TensorSizes out = std::visit(Backward(OutputSize(backward.type), rules), backward.work);
+  out.push_back(WeightGradientOf(backward, rules).count());
+  return out;
 }
 
 Bytes WeightGradientOf(const Submodule& backward, const WorkingRules& rules) {

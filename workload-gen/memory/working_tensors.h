@@ -4,6 +4,9 @@
 #ifndef DRYDOCK_WORKLOAD_GEN_MEMORY_WORKING_TENSORS_H_
 #define DRYDOCK_WORKLOAD_GEN_MEMORY_WORKING_TENSORS_H_
 
+#include <cstdint>
+#include <vector>
+
 #include "core/model/workload.h"
 
 namespace drydock {
@@ -21,10 +24,14 @@ struct WorkingRules {
   int ring = 1;  // context-parallel ranks that pass keys and values around a ring
 };
 
+// Tensors that live at one time, in bytes each.
+using TensorSizes = std::vector<int64_t>;
+int64_t TotalOf(const TensorSizes& tensors);
+
 // Of a forward submodule, beside the tensors that SavedBy counts.
-Bytes WorkingForward(const Submodule& forward, const WorkingRules& rules);
+TensorSizes WorkingForward(const Submodule& forward, const WorkingRules& rules);
 // Of a backward submodule: the gradients of its outputs and inputs, and its own buffers.
-Bytes WorkingBackward(const Submodule& backward, const WorkingRules& rules);
+TensorSizes WorkingBackward(const Submodule& backward, const WorkingRules& rules);
 // Bytes of the gradient of the weight that belongs to the submodule, or 0 without one.
 Bytes WeightGradientOf(const Submodule& backward, const WorkingRules& rules);
 

@@ -1,5 +1,7 @@
 #include "workload-gen/program/sample_loader.h"
 
+#include "core/model/sample_read.h"
+
 namespace drydock {
 namespace {
 
@@ -13,7 +15,7 @@ void SampleLoader::Begin() {
   const Time sample = c_.job.training.host.sample_time;
   if (sample == Time() || (c_.stage != 0 && c_.stage != c_.layout.pipeline - 1)) return;
   MemoryTransfer read;
-  read.name = "data.samples";
+  read.name = kSampleRead;
   read.time = sample * c_.job.training.batch.micro;
   for (int i = 0; i < c_.layout.microbatches; ++i) {
     c_.builder->SetPlace(-1, i, 0);

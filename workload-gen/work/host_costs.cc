@@ -19,11 +19,19 @@ double DelaysBeyondOne(const Topology& topology) {
   return sum;
 }
 
+}  // namespace
+
+Time StepDelay(const HostLaunchSet& set, const Topology& topology) {
+  return Time::FromUs(set.step_delay.us() * DelaysBeyondOne(topology));
+}
+
+namespace {
+
 class HostCosts {
  public:
   HostCosts(const HostLaunchSet& set, const TrainingJob& job, const Topology& topology)
       : set_(set),
-        step_(set.step + Time::FromUs(set.step_delay.us() * DelaysBeyondOne(topology))),
+        step_(set.step + StepDelay(set, topology)),
         ring_(job.parallel.context > 1 && PassesKeys(job.parallel.context_type)) {}
 
   Time Of(const Submodule& s) const {

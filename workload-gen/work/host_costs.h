@@ -9,6 +9,9 @@
 
 namespace drydock {
 
+// The delay of a step by the slowest of several machines, beyond that of one machine.
+Time StepDelay(const HostLaunchSet& set, const Topology& topology);
+
 // Fills Workload::launch, and Submodule::host of every submodule. Backward code belongs to the
 // gradient of the input; the gradient of the weight has none, because autograd calls both at once.
 void ChargeHost(const HostLaunchSet& set, const TrainingJob& job, Workload* workload);

@@ -82,6 +82,10 @@ TEST_F(ArtefactsTest, RejectsManifestsThatContradictThemselves) {
        [](Manifest* m) { m->mutable_classes(1)->mutable_memory(0)->set_name("x"); }},
       {"negative memory",
        [](Manifest* m) { m->mutable_classes(1)->mutable_memory(0)->set_bytes(-1); }},
+      {"peaks of only one class",
+       [](Manifest* m) { m->mutable_classes(0)->set_reserved_bytes(0); }},
+      {"less reserved than allocated",
+       [](Manifest* m) { m->mutable_classes(0)->set_reserved_bytes(4499); }},
       {"unknown precision", [](Manifest* m) { m->set_precision(kDataTypeCount); }}};
   for (const auto& [what, change] : cases) {
     Alter(At(kManifestName), change);
@@ -97,7 +101,7 @@ TEST_F(ArtefactsTest, RejectsAnotherFormat) {
                          [](proto::FlowPlan* m) { m->mutable_provenance()->set_format(99); });
   EXPECT_EQ(ErrorOf(kFlowPlanName), At(kFlowPlanName) +
                                         ": error: this flow plan has format 99, but this version "
-                                        "reads format 5; run simccl again");
+                                        "reads format 6; run simccl again");
 }
 
 TEST_F(ArtefactsTest, RejectsCallsInGroupsThatRanksLack) {
@@ -243,6 +247,17 @@ TEST_F(ArtefactsTest, RejectsTimelinesThatRunBackwardsOrOverflow) {
     EXPECT_EQ(ErrorOf(kTimelineName),
               At(kTimelineName) + ": error: damaged: its ops are not the workload's")
         << i;
+    ASSERT_TRUE(WriteFileAtomically(At(kTimelineName), whole).ok());
+  }
+  for (const int64_t more : {int64_t{1}, int64_t{-1}, INT64_MAX}) {
+    Alter<File>(At(kTimelineName), [more](File* f) {
+      proto::Timeline::Account* account = f->mutable_accounts(0);
+      account->set_host_by_cause_ps(4, account->host_by_cause_ps(4) + more);
+    });
+    EXPECT_EQ(
+        ErrorOf(kTimelineName),
+        At(kTimelineName) + ": error: damaged: the causes of a host's time do not add up to it")
+        << more;
     ASSERT_TRUE(WriteFileAtomically(At(kTimelineName), whole).ok());
   }
   Alter<File>(At(kTimelineName), [](File* f) { f->mutable_ranks()->RemoveLast(); });

@@ -19,7 +19,7 @@
 
 namespace drydock::protocol {
 
-inline constexpr uint32_t kFormat = 5;
+inline constexpr uint32_t kFormat = 6;
 
 inline void FillProvenance(const std::string& kind, const Provenance& from, proto::Provenance* to) {
   to->set_kind(kind);

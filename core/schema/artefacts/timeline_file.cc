@@ -179,6 +179,7 @@ void Encode(const TimeAccount& from, proto::Timeline::Account* to) {
   to->set_host_ps(from.host.ps());
   to->set_memory_ps(from.memory.ps());
   to->set_straggler_ps(from.straggler.ps());
+  for (const Time each : from.host_time.by_cause) to->add_host_by_cause_ps(each.ps());
 }
 
 bool Decode(const proto::Timeline::Account& from, TimeAccount* to) {
@@ -191,6 +192,18 @@ bool Decode(const proto::Timeline::Account& from, TimeAccount* to) {
   to->memory = Time::Ps(from.memory_ps());
   to->straggler = Time::Ps(from.straggler_ps());
   return true;
+}
+
+// Returns false unless the causes add up to the host's part.
+bool DecodeHost(const proto::Timeline::Account& from, TimeAccount* to) {
+  if (from.host_by_cause_ps_size() != kHostCauseCount) return false;
+  int64_t sum = 0;
+  for (int i = 0; i < kHostCauseCount; ++i) {
+    const int64_t part = from.host_by_cause_ps(i);
+    if (part < 0 || __builtin_add_overflow(sum, part, &sum)) return false;
+    to->host_time.by_cause[i] = Time::Ps(part);
+  }
+  return sum == from.host_ps();
 }
 
 void Encode(const LinkTotal& from, proto::Timeline::Link* to) {
@@ -317,6 +330,9 @@ Result<Timeline> ReadTimeline(const std::string& run, const WorkloadFile& worklo
     if (!Decode(stored, ops, timeline.ranks, &times) ||
         !Decode(message.accounts(rank), &timeline.accounts.emplace_back())) {
       return protocol::Damaged(path, "its ops are not the workload's");
+    }
+    if (!DecodeHost(message.accounts(rank), &timeline.accounts.back())) {
+      return protocol::Damaged(path, "the causes of a host's time do not add up to it");
     }
     timeline.ranks.push_back(std::move(times));
   }

@@ -104,6 +104,9 @@ void EncodeMemory(const std::vector<MemoryPart>& from, proto::Manifest::Class* t
 
 void DecodeMemory(const proto::Manifest& from, Workload* to) {
   for (const proto::Manifest::Class& entry : from.classes()) {
+    if (entry.reserved_bytes() != 0) {
+      to->pytorch.push_back({Bytes(entry.allocated_bytes()), Bytes(entry.reserved_bytes())});
+    }
     if (entry.memory_size() == 0) continue;
     std::vector<MemoryPart>& parts = to->memory.emplace_back();
     for (const auto& part : entry.memory()) parts.push_back({part.name(), Bytes(part.bytes())});
@@ -149,6 +152,9 @@ void DecodeTables(const proto::Manifest& from, Workload* to) {
                 from.layout(),
                 protocol::ToEnum<DataType>(from.precision())};
   to->launch = Decode(from.launch());
+  for (const proto::Manifest::Assumption& each : from.assumptions()) {
+    to->assumptions.push_back({each.name(), each.value(), each.source()});
+  }
 }
 
 using protocol::Within;
@@ -181,6 +187,13 @@ bool GroupsConsistent(const Workload& w) {
 
 // Returns true if all classes have the same parts of memory, or no class has any.
 bool MemoryConsistent(const Workload& w) {
+  if (!w.pytorch.empty() && w.pytorch.size() != static_cast<size_t>(w.class_count)) return false;
+  for (const PyTorchPeaks& peaks : w.pytorch) {
+    if (peaks.allocated < Bytes() || peaks.reserved < peaks.allocated ||
+        peaks.reserved.count() > protocol::kMaxElements) {
+      return false;
+    }
+  }
   if (w.memory.empty()) return true;
   if (w.memory.size() != static_cast<size_t>(w.class_count)) return false;
   for (const std::vector<MemoryPart>& parts : w.memory) {
@@ -296,6 +309,12 @@ Status WriteWorkload(const std::string& run, const Workload& workload, const Clu
   EncodeTotals(workload.totals, &manifest);
   Encode(workload.launch, manifest.mutable_launch());
   manifest.set_attention_backend(attention_backend);
+  for (const Assumption& each : workload.assumptions) {
+    proto::Manifest::Assumption* added = manifest.add_assumptions();
+    added->set_name(each.name);
+    added->set_value(each.value);
+    added->set_source(each.source);
+  }
   for (size_t c = 0; c < workload.programs.size(); ++c) {
     const std::string content = EncodeTrace(workload, workload.programs[c]);
     proto::Manifest::Class* entry = manifest.add_classes();
@@ -305,6 +324,10 @@ Status WriteWorkload(const std::string& run, const Workload& workload, const Clu
     }
     entry->set_sha256(Sha256(content));
     if (!workload.memory.empty()) EncodeMemory(workload.memory[c], entry);
+    if (!workload.pytorch.empty()) {
+      entry->set_allocated_bytes(workload.pytorch[c].allocated.count());
+      entry->set_reserved_bytes(workload.pytorch[c].reserved.count());
+    }
     RETURN_IF_ERROR(directory.Write(entry->file(), content));
   }
   ASSIGN_OR_RETURN(const std::string content, protocol::Serialize(manifest, target));

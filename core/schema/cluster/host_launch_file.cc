@@ -75,6 +75,13 @@ HostLaunchSet ReadSet(const std::string& name, const YamlNode& node, Diagnostics
   }
   reader.Read("queue", &launch.queue);
   reader.CheckRange("queue", launch.queue, 1, kMaxQueued);
+  reader.Read("measured", &set.measured);
+  if (reader.Has("kernels")) {
+    const std::vector<std::string> kernels = {"fused", "unfused"};
+    int choice = 0;
+    reader.ReadChoice("kernels", kernels, &choice, true);
+    set.kernels = kernels[static_cast<size_t>(choice)];
+  }
   std::string source;
   reader.Read("source", &source);
   reader.Finish();

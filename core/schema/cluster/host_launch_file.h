@@ -25,6 +25,8 @@ struct ModuleCost {
 
 struct HostLaunchSet {
   HostLaunch launch;
+  std::string measured;  // software and machines of the measurement
+  std::string kernels;   // the only value of training.kernels for which the costs hold; empty: any
   Time fill;  // of a deterministic run, which fills each tensor that a kernel is going to write
   Time step;  // for each step: data, timers, learning rate, logging
   // Mean delay of a step on one machine beyond its shortest, of an exponential distribution. A run

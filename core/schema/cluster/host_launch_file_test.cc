@@ -9,7 +9,7 @@ namespace {
 
 constexpr const char* kSet =
     "kernel: 20 us, collective: 50 us, message: 40 us, graph: 15 us, loop: 8 us, wait: 10 us, "
-    "latency: 4 us, queue: 1024, source: a test";
+    "latency: 4 us, queue: 1024, measured: one host, source: a test";
 
 std::string MessageOf(const std::string& text) {
   const auto sets = ParseHostLaunchFile(text, "host-launch.yaml");
@@ -30,6 +30,8 @@ TEST(HostLaunchFileTest, ReadsEachSetUnderItsName) {
   EXPECT_EQ((*sets)[1].launch.wait, Time::Us(10));
   EXPECT_EQ((*sets)[1].launch.latency, Time::Us(4));
   EXPECT_EQ((*sets)[1].launch.queue, 1024);
+  EXPECT_EQ((*sets)[1].measured, "one host");
+  EXPECT_EQ((*sets)[1].kernels, "");
   EXPECT_EQ((*sets)[1].launch.backward_kernel, Time::Us(20))
       << "a set without backward_kernel uses kernel";
   const auto explicit_set = ParseHostLaunchFile(
@@ -69,8 +71,13 @@ TEST(HostLaunchFileTest, MistakesShowTheirPlace) {
   EXPECT_NE(text.find("2:11: error: unknown key 'kernal'"), std::string::npos) << text;
   EXPECT_NE(text.find("did you mean 'kernel'?"), std::string::npos) << text;
   EXPECT_NE(text.find("collective"), std::string::npos) << text;
-  std::string none = kSet;
-  none.replace(none.find("1024"), 4, "0");
+  EXPECT_NE(text.find("lacks the key 'measured'"), std::string::npos) << text;
+  EXPECT_NE(MessageOf(std::string("host_launch: {a: {kernels: unfusd, ") + kSet + "}}")
+                .find("did you mean 'unfused'?"),
+            std::string::npos);
+  const std::string all = kSet;
+  const size_t queue = all.find("1024");
+  const std::string none = all.substr(0, queue) + "0" + all.substr(queue + 4);
   EXPECT_NE(MessageOf("host_launch: {eager: {" + none + "}}").find("queue"), std::string::npos);
 }
 

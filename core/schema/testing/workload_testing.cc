@@ -136,6 +136,8 @@ Workload ToyWorkload() {
               Time::Us(5), Time::Ns(600), int64_t{1} << 10, Time::Us(6)};
   w.memory = {{{"weights", Bytes(5000)}, {"activations", Bytes(0)}},
               {{"weights", Bytes(4000)}, {"activations", Bytes(700)}}};
+  w.pytorch = {{Bytes(4500), Bytes(5000)}, {Bytes(4600), Bytes(4600)}};
+  w.assumptions = {{"host costs", "toy", "a file"}, {"data", "never late", ""}};
   return w;
 }
 
@@ -226,6 +228,8 @@ Timeline ToyTimeline(const Workload& workload) {
     account.host = Time::Us(3), account.memory = Time::Us(4);
     account.straggler = Time::Us(5);
     for (int i = 0; i < kDimensionCount; ++i) account.exposed[i] = Time::Us(i);
+    account.host_time.of(HostCause::kLaunches) = Time::Us(1);
+    account.host_time.of(HostCause::kData) = Time::Us(2);
     timeline.accounts.push_back(account);
   }
   timeline.counters = {{"messages", 12}, {"packets", int64_t{1} << 40}};
@@ -304,6 +308,12 @@ std::string Dump(const Workload& w) {
   for (const std::vector<MemoryPart>& parts : w.memory) {
     for (const MemoryPart& p : parts) out += fmt::format("memory {} {}\n", p.name, p.bytes.count());
   }
+  for (const PyTorchPeaks& peaks : w.pytorch) {
+    out += fmt::format("peaks {} {}\n", peaks.allocated.count(), peaks.reserved.count());
+  }
+  for (const Assumption& each : w.assumptions) {
+    out += fmt::format("assumed {}: {} ({})\n", each.name, each.value, each.source);
+  }
   const WorkloadTotals& t = w.totals;
   return out + fmt::format("totals {} {} {} {} {} {} {}\n", t.tokens, t.model_flops,
                            t.hardware_flops, t.parameters, t.model_name, t.layout,
@@ -379,6 +389,7 @@ std::string Dump(const Timeline& timeline) {
                        account.memory.ps(), account.straggler.ps(), account.bubble.ps(),
                        account.idle.ps());
     for (const Time exposed : account.exposed) out += fmt::format(" {}", exposed.ps());
+    for (const Time host : account.host_time.by_cause) out += fmt::format(" {}", host.ps());
     out += "\n";
   }
   for (const auto& [name, value] : timeline.counters) out += fmt::format("{} {}\n", name, value);

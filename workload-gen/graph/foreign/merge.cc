@@ -31,6 +31,7 @@ Result<Merged> Merge(const std::string& place) {
   // Ranks keep the facts of their class in the manifest that are not part of the program.
   const std::vector<std::vector<MemoryPart>> memory = std::move(merged.workload.memory);
   merged.workload.memory.clear();
+  const std::vector<PyTorchPeaks> pytorch = std::exchange(merged.workload.pytorch, {});
   ProgramClasses classes(&merged.workload);
   for (size_t rank = 0; rank < folder.paths.size(); ++rank) {
     ASSIGN_OR_RETURN(const std::string content, ReadFile(folder.paths[rank]));
@@ -39,9 +40,10 @@ Result<Merged> Merge(const std::string& place) {
     merged.durations += trace.durations;
     const int before = merged.workload.class_count;
     classes.Add(std::move(trace.program), class_of_rank[rank]);
-    if (!memory.empty() && merged.workload.class_count > before) {
-      merged.workload.memory.push_back(memory[static_cast<size_t>(class_of_rank[rank])]);
-    }
+    if (merged.workload.class_count == before) continue;
+    const auto old_class = static_cast<size_t>(class_of_rank[rank]);
+    if (!memory.empty()) merged.workload.memory.push_back(memory[old_class]);
+    if (!pytorch.empty()) merged.workload.pytorch.push_back(pytorch[old_class]);
   }
   merged.cluster = std::move(manifest.cluster);
   merged.provenance = std::move(manifest.provenance);
