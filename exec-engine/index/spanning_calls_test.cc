@@ -30,7 +30,10 @@ class FakeHost final : public SpanningCalls::Host {
  public:
   explicit FakeHost(int number) : number_(number) {}
   int number() const override { return number_; }
-  SpanningCalls::Part Moved() const override { return moved_; }
+  SpanningCalls::Part Moved() const override {
+    ++asked_;  // when a recording begins, and when it ends
+    return moved_;
+  }
   void LeaveOut(CallKey key, Time first, const SpanningCalls::Known& known,
                 const SpanningCalls::Part& part) override {
     left_out_.push_back(key);
@@ -42,6 +45,7 @@ class FakeHost final : public SpanningCalls::Host {
 
   const int number_;
   SpanningCalls::Part moved_;
+  mutable int asked_ = 0;
   std::vector<CallKey> left_out_, played_;
   Time first_;
   SpanningCalls::Known known_;
@@ -175,6 +179,7 @@ TEST_F(SpanningCallsTest, ACallWithAnIdleMemberIsPlayed) {
     End(key);
     calls_.Drained(&hosts_[1], key, first + kLast);
   }
+  EXPECT_EQ(hosts_[0].asked_, 0) << "a recording that would never end";
   ArriveAndPlay(4, Time::Us(8000), Time());
   EXPECT_TRUE(Arrive(5, Time::Us(9000), Time())) << "other calls are not affected";
 }
