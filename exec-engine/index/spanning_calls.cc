@@ -95,7 +95,10 @@ void SpanningCalls::PlayAfterAll() {
   });
 }
 
+// A member without anything to do ends, and a host of such members is drained, before all members
+// have arrived. Such a call is not examined: its recording would lack that.
 void SpanningCalls::WillEnd(CallKey key, int member, Time end, Time ready) {
+  StopExamining(key);
   Call* call = FindRecording(key);
   if (call == nullptr) return;
   call->known.end[static_cast<size_t>(member)] = end - call->first;
@@ -119,6 +122,7 @@ void SpanningCalls::Ended(CallKey key) {
 }
 
 void SpanningCalls::Drained(const Host* host, CallKey key, Time now) {
+  StopExamining(key);
   Call* call = FindRecording(key);
   if (call == nullptr) return;
   const auto part = std::find(call->hosts.begin(), call->hosts.end(), host) - call->hosts.begin();
@@ -127,13 +131,14 @@ void SpanningCalls::Drained(const Host* host, CallKey key, Time now) {
   Keep(*call);
 }
 
-// Ends the recording if nothing of the call is left. A member without anything to do ends before
-// the recording begins.
+void SpanningCalls::StopExamining(CallKey key) {
+  if (arriving_ && arriving_->key == key) arriving_.reset();
+}
+
+// Ends the recording if nothing of the call is left.
 void SpanningCalls::Keep(const Call& call) {
   if (call.hosts_ended < call.hosts.size() || call.hosts_drained < call.hosts.size()) return;
-  const std::vector<Time>& ends = call.known.end;
-  const bool complete = std::find(ends.begin(), ends.end(), Time()) == ends.end();
-  if (complete && call.met > call.first + call.known.last_end) {
+  if (call.met > call.first + call.known.last_end) {
     known_.emplace(OffsetsOf(call), call.known);
     known_members_ += call.arrivals.size();
   }

@@ -83,10 +83,10 @@ class SpanningCalls {
     CallKey key = kNoCall;
     Workload::Use use;
     Time first, first_use;
-    Time met = Time::Max();     // the first use of ports by a call that began later
-    std::vector<Host*> hosts;   // in their order
-    std::vector<Part> before;   // by host: moved before the call
-    std::vector<Time> arrivals; // by member
+    Time met = Time::Max();      // the first use of ports by a call that began later
+    std::vector<Host*> hosts;    // in their order
+    std::vector<Part> before;    // by host: moved before the call
+    std::vector<Time> arrivals;  // by member
     size_t arrived = 0, hosts_ended = 0, hosts_drained = 0;
     ForgetfulNetwork::Traffic traffic;  // before the call
     Known known;                        // so far
@@ -96,15 +96,16 @@ class SpanningCalls {
   void LeaveOut(const Known& known);
   void PlayAfterAll();
   void Meet(Time first_use);
+  void StopExamining(CallKey key);
   void Keep(const Call& call);
   Call* FindRecording(CallKey key);
   static Offsets OffsetsOf(const Call& call);
 
   ForgetfulNetwork& network_;
-  int64_t running_ = 0;            // calls on hosts, some of whose members there have not ended
-  std::optional<Call> arriving_;   // the last call that began, until all members have arrived
+  int64_t running_ = 0;           // calls on hosts, some of whose members there have not ended
+  std::optional<Call> arriving_;  // the last call that began, until all members have arrived
   std::vector<Call> recordings_;
-  std::optional<Call> left_out_;   // the last one
+  std::optional<Call> left_out_;  // the last one
   const Known* left_out_known_ = nullptr;
   std::unordered_map<Offsets, Known, RangeHash> known_;  // only looked up
   size_t known_members_ = 0;

@@ -252,18 +252,23 @@ void Communication::PlayAfterAll(CallKey key, const SpanningCalls::Part& part) {
   owner_->OnChange();
 }
 
+bool Communication::IsOver(const Call& call, Time now) {
+  return call.left_out && call.ended == call.arrivals.size() && call.drained_at < now &&
+         call.gone < now;
+}
+
 // Lets go of calls that were left out: of their ports when nothing of them is left on this host, of
 // the call itself when it cannot be played after all.
 void Communication::FinishLeftOut(Time now) {
   for (size_t i = 0; i < left_out_.size();) {
     Call* call = left_out_[i];
-    const bool over = call->ended == call->arrivals.size() && call->drained_at < now;
-    if (over && call->gone < now) {
+    if (IsOver(*call, now)) {
       left_out_.erase(left_out_.begin() + static_cast<std::ptrdiff_t>(i));
       FinishCall(call);
       continue;
     }
-    if (over && call->holds_ports) ReleasePorts(call);
+    const bool drained = call->ended == call->arrivals.size() && call->drained_at < now;
+    if (drained && call->holds_ports) ReleasePorts(call);
     ++i;
   }
 }
@@ -413,6 +418,7 @@ Time Communication::EarliestArrival() const {
   Time first = Time::Max();
   for (const GroupState& group : groups_) {
     for (const auto& [key, call] : group.active) {
+      if (IsOver(*call, owner_->Now())) continue;
       for (const Arrival& arrival : call->arrivals) {
         if (arrival.op != kNoOp) first = std::min(first, arrival.time);
       }
@@ -421,15 +427,25 @@ Time Communication::EarliestArrival() const {
   return first;
 }
 
+// Without calls that FinishLeftOut would let go of: the next call may be a long time off.
 void Communication::AppendState(RelativeState* out) const {
+  std::vector<int64_t> let_go(port_states_.size());  // calls, by port class
   for (const GroupState& group : groups_) {
     std::vector<std::pair<CallKey, Call*>> active = group.active;
+    std::erase_if(active, [&](const auto& each) {
+      const Call& call = *each.second;
+      if (!IsOver(call, owner_->Now())) return false;
+      if (!call.holds_ports) return true;
+      for (const uint16_t port : call.plan->port_classes) ++let_go[port];
+      return true;
+    });
     std::sort(active.begin(), active.end());  // keys differ
     out->Add(static_cast<int64_t>(active.size()));
     for (const auto& [key, call] : active) AppendCall(*call, out);
   }
-  for (const PortState& state : port_states_) {
-    out->Add(state.in_engine);
+  for (size_t port = 0; port < port_states_.size(); ++port) {
+    const PortState& state = port_states_[port];
+    out->Add(state.in_engine - let_go[port]);
     out->Add(static_cast<int64_t>(state.alone.size()));
     for (const Call* call : state.alone) out->AddCall(call->key);
   }

@@ -22,9 +22,9 @@
 #include <vector>
 
 #include "core/containers/index_table.h"
+#include "exec-engine/index/spanning_calls.h"
 #include "exec-engine/replay/host_planner.h"
 #include "exec-engine/replay/lone_calls.h"
-#include "exec-engine/index/spanning_calls.h"
 #include "exec-engine/transfer/transfer_engine.h"
 
 namespace drydock {
@@ -159,6 +159,8 @@ class Communication final : private TransferListener, private SpanningCalls::Hos
   Call* BeginCall(GroupState* group, HostPlan* plan, CallKey key, Time now);
   static Time FirstUse(const LocalPlan& plan, Time now);
   void EnterEngine(Call* call);
+  // Returns whether nothing of the call is left on this host and nothing can meet it elsewhere.
+  static bool IsOver(const Call& call, Time now);
   void FinishLeftOut(Time now);
   bool ClearPortsFor(const LocalPlan& plan, Time now);
   bool ClearPorts(std::span<const uint16_t> classes, Time first_use, Time now);

@@ -305,8 +305,8 @@ bool HostReplay::MayGoOnWith(const ReplayIndex& index, const LeftOut& left_out) 
   for (size_t gpu = 0; gpu < ranks_.size(); ++gpu) {
     const RankState& rank = ranks_[gpu];
     const int number = first_rank_ + static_cast<int>(gpu);
-    const auto of_rank = static_cast<size_t>(
-        index.workload().class_of_rank[static_cast<size_t>(number)]);
+    const auto of_rank =
+        static_cast<size_t>(index.workload().class_of_rank[static_cast<size_t>(number)]);
     const auto end = static_cast<std::ptrdiff_t>(left_out.same[of_rank]);
     const ClassIndex& other = index.class_of(number);
     const auto waits = [](State state) { return state == State::kWaiting; };
@@ -323,22 +323,22 @@ void HostReplay::GoOnWith(const ReplayIndex& index, const LeftOut& left_out) {
   for (size_t gpu = 0; gpu < ranks_.size(); ++gpu) {
     RankState& rank = ranks_[gpu];
     const int number = first_rank_ + static_cast<int>(gpu);
-    const auto of_rank = static_cast<size_t>(
-        index.workload().class_of_rank[static_cast<size_t>(number)]);
+    const auto of_rank =
+        static_cast<size_t>(index.workload().class_of_rank[static_cast<size_t>(number)]);
     rank.index = &index.class_of(number);
     const Program& program = *rank.index->program;
     const size_t ops = program.ops.size();
-    for (SharedTimes* times :
-         {&rank.timeline->start, &rank.timeline->ready, &rank.timeline->end}) {
+    for (SharedTimes* times : {&rank.timeline->start, &rank.timeline->ready, &rank.timeline->end}) {
       times->resize(ops);
     }
     rank.state.resize(ops);
     rank.open_dependencies.resize(ops);
     for (uint32_t op = 0; op < ops; ++op) {
       const auto before = program.dependencies(op);
-      rank.open_dependencies[op] = static_cast<uint32_t>(
-          std::count_if(before.begin(), before.end(),
-                        [&rank](uint32_t d) { return rank.state[d] != State::kEnded; }));
+      rank.open_dependencies[op] =
+          static_cast<uint32_t>(std::count_if(before.begin(), before.end(), [&rank](uint32_t d) {
+            return rank.state[d] != State::kEnded;
+          }));
     }
     for (uint32_t& head : rank.stream_head) {
       if (head != kNoOp && head >= left_out.same[of_rank]) head -= left_out.ops[of_rank];

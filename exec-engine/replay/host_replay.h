@@ -44,7 +44,7 @@ class HostReplay final : public HostActor,
     // Of a folded replay, in which the host represents others; else null.
     ReplicaFolding* folding = nullptr;
     FoldedPort* folded_port = nullptr;
-    JointCalls* joint_calls = nullptr;  // of a replay of representative ranks; else null
+    JointCalls* joint_calls = nullptr;        // of a replay of representative ranks; else null
     SpanningCalls* spanning_calls = nullptr;  // null: no call that spans hosts is left out
   };
   // All arguments outlive this. Writes the timelines of the host's ranks, which are sized for
@@ -61,8 +61,6 @@ class HostReplay final : public HostActor,
   int64_t ops_ended() const { return ops_ended_; }
   // Returns true if events remain after the end of the run.
   bool stopped() const { return stopped_; }
-  // Cuts the timelines of a stopped run: running ops end at the end of the run, and ops that have
-  // not started start and end there.
   // What a program lacks, by rank class: `ops` ops after the first `same` ones.
   struct LeftOut {
     std::vector<uint32_t> same, ops;
@@ -72,6 +70,8 @@ class HostReplay final : public HostActor,
   bool MayGoOnWith(const ReplayIndex& index, const LeftOut& left_out) const;
   // REQUIRES: MayGoOnWith; no callback of the host is running; the index outlives this.
   void GoOnWith(const ReplayIndex& index, const LeftOut& left_out);
+  // Cuts the timelines of a stopped run: running ops end at the end of the run, and ops that have
+  // not started start and end there.
   void CutShort();
   std::vector<StuckOp> StuckOps() const;
   CommunicationCounters counters() const { return communication_.counters(); }

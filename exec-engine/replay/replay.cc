@@ -123,8 +123,8 @@ class Run {
           std::make_unique<PortMap>(kind, Cluster().gpus[static_cast<size_t>(kind.gpu)]));
     }
     if (MayLeaveOutCalls(options)) {
-      spanning_calls_ = std::make_unique<SpanningCalls>(
-          dynamic_cast<ForgetfulNetwork*>(network_.get()));
+      spanning_calls_ =
+          std::make_unique<SpanningCalls>(dynamic_cast<ForgetfulNetwork*>(network_.get()));
     }
     const int64_t own_ops = SizeTimelines();
     progress_ = options.progress != nullptr ? options.progress : &unseen_progress_;
@@ -134,9 +134,9 @@ class Run {
         Progress::Host* progress = progress_->host(static_cast<int>(hosts_.size()));
         const auto gpu = static_cast<size_t>(Cluster().kind_of_host(host).gpu);
         const HostReplay::Settings settings = {
-            options.shortcut,  until_,
-            sharing_[gpu],     options.variation,
-            folding_,          folding_ == nullptr ? nullptr : folded_network_->port(host),
+            options.shortcut,   until_,
+            sharing_[gpu],      options.variation,
+            folding_,           folding_ == nullptr ? nullptr : folded_network_->port(host),
             joint_calls_.get(), spanning_calls_.get()};
         hosts_.push_back(std::make_unique<HostReplay>(host, index, PortsOf(host),
                                                       network_->port(host), settings,
@@ -442,8 +442,8 @@ std::optional<RankReplicas> ReplicasToFold(const ReplayIndex& index, const Netwo
   constexpr int kFewer = 2;
   const Workload& workload = index.workload();
   const Replayed of_hosts = ReplayedHosts(index, folding);
-  const bool wanted = options.fold == Fold::kRelaxed ||
-                      (options.fold == Fold::kAuto && of_hosts.ops >= kManyOps);
+  const bool wanted =
+      options.fold == Fold::kRelaxed || (options.fold == Fold::kAuto && of_hosts.ops >= kManyOps);
   if (!wanted || !HostsDiffer(index) || !network.folds_exactly || options.iterations > 1 ||
       options.until < Time::Max() || !workload.topology.faults.empty()) {
     return std::nullopt;

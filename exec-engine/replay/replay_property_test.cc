@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <random>
 
+#include "core/network/forgetful_network.h"
+#include "exec-engine/networks/analytical_network.h"
 #include "exec-engine/networks/fluid/fluid_network.h"
 #include "exec-engine/replay/accounting.h"
 #include "exec-engine/replay/replay.h"
@@ -173,6 +175,119 @@ TEST(ReplayPropertyTest, CallsWithLateLaunchesGiveTheSameTimes) {
     ASSERT_TRUE(slow.ok());
     ExpectSame(*fast, *slow);
   }
+}
+
+// What a replay left out of the network.
+struct LeftOut {
+  int calls = 0, played_after_all = 0;
+};
+LeftOut left_out;
+
+// The analytical network, which counts calls that are left out.
+class CountingNetwork final : public Network, public ForgetfulNetwork {
+ public:
+  explicit CountingNetwork(std::unique_ptr<Network> network)
+      : network_(std::move(network)), forgetful_(dynamic_cast<ForgetfulNetwork&>(*network_)) {}
+  HostPort* port(HostId host) override { return network_->port(host); }
+  Status Run(std::span<HostActor* const> actors) override { return network_->Run(actors); }
+  std::vector<std::pair<std::string, int64_t>> Counters() const override {
+    return network_->Counters();
+  }
+  bool Forgets() const override { return forgetful_.Forgets(); }
+  void Count(const Traffic& traffic) override {
+    left_out.calls += traffic.messages > 0;
+    forgetful_.Count(traffic);
+  }
+  Traffic traffic() const override { return forgetful_.traffic(); }
+  void CatchUp(Time from, const std::function<void()>& begin) override {
+    ++left_out.played_after_all;
+    forgetful_.CatchUp(from, begin);
+  }
+
+ private:
+  std::unique_ptr<Network> network_;
+  ForgetfulNetwork& forgetful_;
+};
+
+// Three hosts of two GPUs. Layers exchange among all ranks, which arrive together or one of them a
+// little late. Sums inside a host, sums across hosts, messages and stores on other streams begin
+// meanwhile, at the end, or a little later.
+WorkloadBuilder RandomLayers(uint32_t seed) {
+  std::mt19937 random(seed);
+  const auto pick = [&](int64_t n) {
+    return static_cast<int64_t>(random() % static_cast<uint32_t>(n));
+  };
+  Topology topology = SmallCluster(3, 2);
+  for (CollectiveCosts::Protocol* p :
+       {&topology.gpus[0].collectives.simple, &topology.gpus[0].collectives.p2p_simple}) {
+    p->base = Time::Us(5);
+    p->step = Time::Ns(700);
+    p->proxy = Time::Ns(900);
+  }
+  if (seed % 3 == 0) topology.host_kinds[0].scale_up.kind = ScaleUpKind::kPcie;
+  WorkloadBuilder b(topology);
+  const int compute = b.Stream("compute"), exchange = b.Stream("exchange"), side = b.Stream("side"),
+            tensor = b.Stream("tp");
+  const int world = b.Role("world", Dimension::kWorld, {{0, 1, 2, 3, 4, 5}});
+  const int data = b.Role("dp", Dimension::kData, {{0, 2, 4}, {1, 3, 5}});
+  const int tp = b.Role("tp", Dimension::kTensor, {{0, 1}, {2, 3}, {4, 5}});
+  const int pp = b.Role("pp", Dimension::kPipeline, {{0, 2}, {1, 3}, {4, 5}});
+  for (int layer = 0; layer < 40; ++layer) {
+    const bool sum = pick(2) == 0;
+    const int64_t what = seed % 4 == 0 ? 2 + 2 * pick(3) : pick(8), late = pick(12);
+    const Time delay = pick(2) == 0 ? Time::Us(pick(300)) : Time::Ns(125'000 + pick(60'000));
+    for (int rank = 0; rank < 6; ++rank) {
+      // An exchange takes 130 to 210 us.
+      uint32_t work = b.Compute(rank, compute, Time::Us(300));
+      const uint32_t wait = b.Compute(rank, side, delay, {work});
+      if (late == rank) work = b.Compute(rank, exchange, Time::Us(2), {work});
+      b.Collective(rank, exchange, world,
+                   sum ? CollectiveType::kAllReduce : CollectiveType::kAllGather, kMega, {work});
+      if (what == 0 && rank < 4) {
+        b.Transfer(rank, tensor, pp, rank < 2, 0, kMega / 4, layer, {wait});
+      } else if (what == 3 && rank == 1) {
+        b.Memory(rank, tensor, OpKind::kStore, MemoryTier::kHost, kMega, {wait});
+      } else if (what == 1 || what == 2) {
+        b.Collective(rank, tensor, what == 1 ? tp : data, CollectiveType::kAllReduce, kMega / 4,
+                     {wait});
+      }
+    }
+  }
+  b.PlanAll();
+  return b;
+}
+
+TEST(ReplayPropertyTest, CallsThatSpanHostsAreLeftOutAndPlayedAfterAll) {
+  const NetworkModel counting = {
+      .name = "analytical",
+      .make = [](const Topology& topology,
+                 const NetworkOptions& options) -> Result<std::unique_ptr<Network>> {
+        ASSIGN_OR_RETURN(std::unique_ptr<Network> network,
+                         MakeAnalyticalNetwork(topology, options));
+        return std::unique_ptr<Network>(std::make_unique<CountingNetwork>(std::move(network)));
+      },
+      .merging = Merging::kNone};
+  left_out = {};
+  for (uint32_t seed = 0; seed < 60; ++seed) {
+    const WorkloadBuilder b = RandomLayers(seed);
+    const Result<Timeline> fast = Replay(b.workload, b.plan, b.times, counting, {});
+    const LeftOut before = left_out;
+    ReplayOptions whole;
+    whole.shortcut = false;
+    const Result<Timeline> slow = Replay(b.workload, b.plan, b.times, counting, whole);
+    ASSERT_TRUE(fast.ok()) << fast.error().ToString();
+    ASSERT_TRUE(slow.ok()) << slow.error().ToString();
+    ExpectSame(*fast, *slow);
+    if (seed % 4 == 0) EXPECT_EQ(fast->counters, slow->counters) << "all calls span hosts";
+    for (const char* counter : {"ops", "communication ops", "messages", "message bytes"}) {
+      EXPECT_EQ(Counter(*fast, counter), Counter(*slow, counter)) << counter;
+    }
+    EXPECT_EQ(left_out.calls, before.calls) << "with the shortcut off, every call is played";
+    ASSERT_FALSE(HasFailure()) << "seed " << seed;
+  }
+  EXPECT_GT(left_out.calls, 1200) << "of 2400";
+  EXPECT_GT(left_out.played_after_all, 100);
+  EXPECT_LT(2 * left_out.played_after_all, left_out.calls);
 }
 
 // A network that drops the fields of messages that exist for speed only.

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "exec-engine/testing/pipeline_testing.h"
 
 namespace drydock {
@@ -83,6 +86,51 @@ TEST(ProgramPeriodsTest, GroupsRepeatAndNotTheMicrobatchesOfOneChunk) {
   EXPECT_EQ(periods->classes[0].ops, 16u);
   EXPECT_EQ(periods->classes[0].begin, 0u);
   EXPECT_EQ(periods->classes[0].end, program.ops.size());
+}
+
+TEST(ProgramPeriodsTest, SparePeriodsLeaveTheRest) {
+  Workload workload = Pipeline(100, 1).workload;
+  const auto periods = FindPeriods(workload);
+  ASSERT_TRUE(periods.has_value());
+  int64_t least = INT64_MAX;
+  for (const ProgramPeriods& each : periods->classes) {
+    least = std::min<int64_t>(least, (each.end - each.begin) / each.ops);
+  }
+  EXPECT_EQ(SparePeriods(workload, *periods, 24), least - 24);
+  EXPECT_EQ(SparePeriods(workload, *periods, least / 2), least - least / 2);
+  EXPECT_EQ(SparePeriods(workload, *periods, least / 2 + 1), 0) << "fewer than are left";
+  ExpectSamePrograms(WithoutPeriods(workload, *periods, Begins(*periods), least - 24),
+                     Pipeline(static_cast<int>(100 - (least - 24)), 1).workload);
+}
+
+// The last op waits for an op of the first period, or for one of the last that would be left out,
+// or for the first that would stay.
+TEST(ProgramPeriodsTest, PeriodsThatAnOpWaitsForAreNotSpare) {
+  const Workload workload = Pipeline(100, 1).workload;
+  const auto periods = FindPeriods(workload);
+  ASSERT_TRUE(periods.has_value());
+  const int64_t spare = SparePeriods(workload, *periods, 24);
+  ASSERT_GT(spare, 24);
+  for (size_t c = 0; c < workload.programs.size(); ++c) {
+    const ProgramPeriods& each = periods->classes[c];
+    const auto stays = static_cast<uint32_t>(each.begin + spare * each.ops);
+    for (const auto& [before, expected] :
+         {std::pair{each.begin, int64_t{0}}, std::pair{stays - 1, int64_t{0}},
+          std::pair{stays, spare}}) {
+      Workload waits = workload;
+      waits.programs[c].dependency.push_back(before);
+      ++waits.programs[c].dependency_begin.back();
+      EXPECT_EQ(SparePeriods(waits, *periods, 24), expected) << "class " << c << ", op " << before;
+    }
+  }
+}
+
+TEST(ProgramPeriodsTest, ProgramsWithoutOpsHaveNoSparePeriods) {
+  Workload workload;
+  workload.programs.emplace_back();
+  WorkloadPeriods periods;
+  periods.classes.emplace_back();
+  EXPECT_EQ(SparePeriods(workload, periods, 24), 0);
 }
 
 TEST(ProgramPeriodsTest, TagsWithoutARuleAreNoPeriods) {

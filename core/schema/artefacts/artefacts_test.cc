@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "core/base/files.h"
+#include "core/schema/artefacts/artefacts.pb.h"
 #include "core/schema/artefacts/manifest_file.h"
+#include "core/schema/artefacts/protocol.h"
 #include "core/schema/testing/artefacts_testing.h"
 
 namespace drydock {
@@ -12,6 +14,8 @@ namespace {
 using testing::ArtefactsTest;
 using testing::Dump;
 using testing::TemporaryDirectory;
+
+constexpr size_t kSealBytes = 6;  // a tag of two bytes and a fixed32
 
 const std::vector<std::string> kAllNames = {
     kManifestName, kTopologyName, "1-workload/class-0.et", kFlowPlanName, kKernelTimesName,
@@ -162,6 +166,95 @@ TEST_F(ArtefactsTest, RejectsAnotherKindOfFile) {
   EXPECT_EQ(
       ErrorOf(kFlowPlanName),
       At(kFlowPlanName) + ": error: this is not a flow plan, or it is damaged; run simccl again");
+}
+
+// A field as it stands in a file: its number, its wire type, and what follows.
+std::string Field(int number, int wire_type, const std::string& rest) {
+  std::string out;
+  for (uint32_t tag = static_cast<uint32_t>(number) << 3 | static_cast<uint32_t>(wire_type);;
+       tag >>= 7) {
+    if (tag < 0x80) return out + static_cast<char>(tag) + rest;
+    out += static_cast<char>(tag | 0x80);
+  }
+}
+
+// The reader takes the ranks out of the file before the rest is parsed. The checksums are right.
+TEST_F(ArtefactsTest, ATimelineWhoseFieldsAreDamagedIsAnError) {
+  const std::string path = At(kTimelineName);
+  std::string whole = *ReadFile(path);
+  ASSERT_TRUE(protocol::IsSealed(whole));
+  whole.resize(whole.size() - kSealBytes);
+  const auto error_of = [&](const std::string& content) {
+    EXPECT_TRUE(WriteFileAtomically(path, protocol::Seal(content)).ok());
+    return ErrorOf(kTimelineName);
+  };
+  ASSERT_EQ(error_of(whole), "ok");
+  const std::string not_this =
+      path + ": error: this is not a timeline, or it is damaged; run exec-engine again";
+  constexpr int kRanks = 4, kBytes = 2, kGroup = 3, kEndOfGroup = 4;
+  const std::string largest = "\xff\xff\xff\xff\xff\xff\xff\xff\x7f", zero(1, '\0');
+  const std::pair<const char*, std::string> cases[] = {
+      {"a rank longer than the file", Field(kRanks, kBytes, "\x7f")},
+      {"a rank of 2^63 bytes", Field(kRanks, kBytes, largest)},
+      {"a rank of 2^31 bytes", Field(kRanks, kBytes, "\x80\x80\x80\x80\x08")},
+      {"a rank whose length has no end", Field(kRanks, kBytes, std::string(11, '\xff'))},
+      {"a rank without its length", Field(kRanks, kBytes, "")},
+      {"a rank that is a group without an end", Field(kRanks, kGroup, "")},
+      {"the end of a group that has not begun", Field(kRanks, kEndOfGroup, "")},
+      {"a thousand groups", std::string(1000, static_cast<char>(50 << 3 & 0x78 | kGroup))},
+      {"field 0", zero + zero},
+      {"a wire type that does not exist", Field(50, 7, zero)},
+      {"bytes longer than the file", Field(50, kBytes, largest)},
+      {"a tag without an end", std::string(11, '\xff')}};
+  for (const auto& [what, damage] : cases) {
+    EXPECT_EQ(error_of(damage + whole), not_this) << what << " at the beginning";
+    const std::string behind = error_of(whole + damage);
+    if (damage.front() != '\x22') {
+      EXPECT_EQ(behind, not_this) << what << " at the end";
+    } else {  // the checksum may be taken for a part of the rank
+      EXPECT_NE(behind, "ok") << what << " at the end";
+    }
+  }
+  const std::string ranks = path + ": error: damaged: its ranks are not the workload's";
+  EXPECT_EQ(error_of(whole + Field(kRanks, kBytes, zero)), ranks) << "one rank more";
+  proto::Timeline timeline;
+  ASSERT_TRUE(timeline.ParseFromString(whole));
+  timeline.mutable_ranks()->RemoveLast();
+  EXPECT_EQ(error_of(timeline.SerializeAsString()), ranks) << "one rank fewer";
+  EXPECT_EQ(error_of(timeline.SerializeAsString() + Field(kRanks, kBytes, "\x01\xff")), not_this)
+      << "a rank that is no message";
+  EXPECT_EQ(error_of(whole + Field(50, kBytes,
+                                   "\x03"
+                                   "abc")),
+            "ok")
+      << "an unknown field";
+}
+
+// Ranks that refer to others: to themselves, to later ones, and to one before the first.
+TEST_F(ArtefactsTest, ARankWithTheTimesOfALaterOneIsAnError) {
+  const Workload& w = workload_.workload;
+  std::string rest = *ReadFile(At(kTimelineName));
+  proto::Timeline timeline;
+  ASSERT_TRUE(timeline.ParseFromString(rest));
+  timeline.clear_checksum();
+  const proto::Timeline::Rank second = timeline.ranks(2);
+  const auto error_with = [&](int32_t same_as, bool and_times) {
+    proto::Timeline::Rank* rank = timeline.mutable_ranks(2);
+    rank->Clear();
+    if (and_times) *rank = second;
+    rank->set_same_as(same_as);
+    EXPECT_TRUE(
+        WriteFileAtomically(At(kTimelineName), protocol::Seal(timeline.SerializeAsString())).ok());
+    return ErrorOf(kTimelineName);
+  };
+  const std::string damaged =
+      At(kTimelineName) + ": error: damaged: its ops are not the workload's";
+  ASSERT_EQ(w.class_of_rank[0], w.class_of_rank[2]);
+  EXPECT_EQ(error_with(1, false), "ok");
+  EXPECT_EQ(error_with(1, true), damaged) << "with times of its own";
+  for (const int32_t same_as : {3, 4, w.rank_count() + 1, -1, INT32_MIN, INT32_MAX}) {
+    EXPECT_EQ(error_with(same_as, false), damaged) << same_as;
+  }
 }
 
 TEST_F(ArtefactsTest, AnyTruncationIsAnError) {

@@ -2,6 +2,7 @@
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/wire_format_lite.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <string_view>
@@ -62,14 +63,16 @@ size_t SizeOfRanks(const std::vector<RankTimeline>& ranks) {
 
 // Appends the ranks to a serialized timeline, one by one: the messages of all ranks together would
 // need as much memory as the timeline. Writes ranks with equal times, such as replicas, once.
-void AppendRanks(const std::vector<RankTimeline>& ranks, std::string* to) {
+// Returns false if the text becomes larger than a file may be.
+bool AppendRanks(const std::vector<RankTimeline>& ranks, std::string* to) {
   to->reserve(to->size() + SizeOfRanks(ranks));
   std::vector<int32_t> same_as;  // by rank
   proto::Timeline part;          // with one rank
   const auto append = [&](const proto::Timeline::Rank& rank) {
     same_as.push_back(rank.same_as());
-    part.AppendToString(to);
+    const bool fits = part.AppendToString(to) && to->size() <= INT32_MAX;
     part.Clear();
+    return fits;
   };
   std::unordered_multimap<uint64_t, int> written;                   // for lookup alone
   std::unordered_map<const std::vector<Time>*, int> first_sharing;  // by starts; the same
@@ -80,7 +83,7 @@ void AppendRanks(const std::vector<RankTimeline>& ranks, std::string* to) {
     if (!unseen && ShareTimes(ranks[r], ranks[static_cast<size_t>(sharing->second)])) {
       const int32_t earlier = same_as[static_cast<size_t>(sharing->second)];
       rank->set_same_as(earlier != 0 ? earlier : sharing->second + 1);
-      append(*rank);
+      if (!append(*rank)) return false;
       continue;
     }
     const uint64_t hash = HashOf(ranks[r]);
@@ -95,8 +98,9 @@ void AppendRanks(const std::vector<RankTimeline>& ranks, std::string* to) {
       Encode(ranks[r], rank);
       written.emplace(hash, static_cast<int>(r));
     }
-    append(*rank);
+    if (!append(*rank)) return false;
   }
+  return true;
 }
 
 // A timeline file without its ranks, which are parsed one by one for the same reason.
@@ -268,7 +272,7 @@ Status WriteTimeline(const std::string& run, const Timeline& timeline,
   std::string content;  // the fields in the order of their numbers
   message.AppendToString(&content);
   message.Clear();
-  AppendRanks(timeline.ranks, &content);
+  if (!AppendRanks(timeline.ranks, &content)) return protocol::TooLarge(path);
   message.set_stopped_ps(timeline.stopped.ps());
   message.set_ops_ended(timeline.ops_ended);
   for (const Time each : timeline.iterations) message.add_iterations_ps(each.ps());
