@@ -68,6 +68,7 @@ void FillMemory(const MemoryRules& rules, const ActivationRules& activations,
     parts.push_back({"fragmentation", Bytes(lost)});
     parts.push_back({"nccl", Bytes(CommunicatorsOf(*workload, static_cast<int>(c)) *
                                    rules.nccl_communicator.count())});
+    if (state.exchange > 0) parts.push_back({"deepep buffers", Bytes(state.exchange)});
     if (rules.cuda_graph_launch > Bytes()) {
       parts.push_back({"cuda graphs", rules.cuda_graph_launch *
                                           LaunchesInGraphs(*workload, workload->programs[c])});
