@@ -87,8 +87,9 @@ class Exchange {
     }
   }
 
-  // The peers with which `member` exchanges data, in cyclic order, other hosts first. `sign`: 1
-  // from the next member on, -1 from the previous one on.
+  // The peers with which `member` exchanges data, in cyclic order, other hosts first, and of those
+  // the members with its own place first, so that no NIC gets data from all at once. `sign`: 1 from
+  // the next member on, -1 from the previous one on.
   std::vector<int> PeersOf(int member, int sign) const {
     std::vector<int> peers;
     for (const bool inside : {false, true}) {
@@ -97,8 +98,19 @@ class Exchange {
         const int64_t bytes = sign > 0 ? BytesOf(member, peer) : BytesOf(peer, member);
         if (bytes > 0 && Inside(member, peer) == inside) peers.push_back(peer);
       }
+      if (inside) continue;
+      std::stable_sort(peers.begin(), peers.end(), [&](int a, int b) {
+        return PlaceFrom(member, a, sign) < PlaceFrom(member, b, sign);
+      });
     }
     return peers;
+  }
+
+  // How many places after `member` a peer comes on its host, or before it if `sign` is -1.
+  int PlaceFrom(int member, int peer, int sign) const {
+    const int gpus = topology_.kind_of_host(SlotOf(peer).host).gpus;
+    const int places = sign * (SlotOf(peer).gpu - SlotOf(member).gpu);
+    return (places % gpus + gpus) % gpus;
   }
 
   uint32_t Connect(int from, int to) {

@@ -133,6 +133,13 @@ TEST(TokenPlanner, LowLatencySendsStraightToEachMember) {
     EXPECT_EQ(c.send_nic, c.from % kInHost);
     EXPECT_EQ(c.recv_nic, c.to % kInHost);
   }
+  // Each begins with the member that has its place on the other host, so no NIC gets all at once.
+  for (size_t member = 0; member < 8; ++member) {
+    const ChannelProgram& sends = plan.members[member].front();
+    const Connection& first = plan.connections[plan.operands[sends.operand_begin]];
+    EXPECT_EQ(first.from, member);
+    EXPECT_EQ(first.to, (member + kInHost) % 8);
+  }
 }
 
 }  // namespace
