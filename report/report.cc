@@ -38,6 +38,7 @@ Stamp StampOf(const ReportOptions& options) {
     stamp.inputs.push_back(options.run + "/" + name);
   }
   stamp.inputs.push_back(BandErrorsPath());
+  stamp.inputs.push_back(TokenCostsPath());
   const std::string what_if = options.run + "/" + kWhatIfName;
   if (FileExists(what_if)) stamp.inputs.push_back(what_if);
   // The other run's timeline records the hashes of its inputs, so it changes with them.
@@ -83,8 +84,7 @@ Result<Content> MakeContent(const ReportOptions& options, TraceRanks choice) {
   out.trace_ranks =
       out.page_ranks.empty() ? ChooseRanks(out.inputs.workload, choice) : out.page_ranks;
   if (options.check) return out;
-  ASSIGN_OR_RETURN(const std::string bands, ReadFile(BandErrorsPath()));
-  ASSIGN_OR_RETURN(const BandErrors errors, ParseBandErrors(bands, BandErrorsPath()));
+  ASSIGN_OR_RETURN(const BandErrors errors, LoadBandErrors());
   out.summary = Summarize(out.inputs, errors);
   out.text = SummaryText(out.summary);
   if (options.compare.empty()) return out;

@@ -12,12 +12,12 @@
 #include "core/nccl/nccl_library.h"
 #include "core/schema/artefacts/artefacts.h"
 #include "core/schema/artefacts/stamp.h"
+#include "core/schema/tokens/token_costs.h"
 #include "simccl/commands.h"
 #include "simccl/plan/plan_deadlock.h"
 #include "simccl/plan/plan_text.h"
 #include "simccl/plan/plan_workload.h"
 #include "simccl/planner_table.h"
-#include "simccl/tokens/token_costs.h"
 
 namespace drydock {
 namespace {

@@ -168,12 +168,12 @@ Stamp StampOf(const Options& options, const TrainingJob& job, const ClusterInput
   flags.push_back(options.cluster + " " + Sha256(cluster.yaml));
   for (const auto& [name, text] : cluster.files) flags.push_back(name + " " + Sha256(text));
   const std::string library = NcclLibrary::Find(options.communicators.library_path);
-  return {
-      options.run,
-      kTool.name,
-      {library, ExpertLoadsPath(), HostLaunchPath(), HostMemoryPath(), NicPath(), ProcessorPath()},
-      flags,
-      OutputsOf(options)};
+  return {options.run,
+          kTool.name,
+          {library, ExpertLoadsPath(), HostLaunchPath(), HostMemoryPath(), NicPath(),
+           ProcessorPath(), TokenCostsPath()},
+          flags,
+          OutputsOf(options)};
 }
 
 void Announce(const CommonOptions& common, const Workload& workload) {
@@ -279,6 +279,10 @@ Status Run(const Options& options, const CommonOptions& common) {
   const std::unique_ptr<Framework> framework = MakeFramework(job.training.framework);
   RETURN_IF_ERROR(framework->Check(job));
   RETURN_IF_ERROR(CheckGpuFormat(job, cluster.topology));
+  if (job.training.moe.without_nccl()) {
+    ASSIGN_OR_RETURN(const TokenCostTable costs, LoadTokenCosts());
+    RETURN_IF_ERROR(CheckTokenKernels(job, cluster.topology, costs));
+  }
   ASSIGN_OR_RETURN(
       const ParallelLayout layout,
       ResolveLayoutOrSuggest(job, cluster.topology,

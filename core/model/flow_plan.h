@@ -37,8 +37,10 @@ enum class Algorithm : uint8_t {
   // Without NCCL: kernels of these libraries exchange tokens. A member's program stands for all SMs
   // of its kernel (Work::channels).
   kDeepEp,
-  kHybridEp
+  kHybridEp,
+  kDeepEpLowLatency
 };
+bool ExchangesTokens(Algorithm algorithm);  // the last three
 enum class Protocol : uint8_t { kLl, kLl128, kSimple };
 const std::vector<std::string>& AlgorithmNames();  // "tree", "ring", ...
 const std::vector<std::string>& ProtocolNames();   // "LL", "LL128", "Simple"
@@ -170,7 +172,8 @@ struct Work {
   int slices = 0;
   int64_t slice_grain = 1;
   bool registered = false;  // NVLS on registered users' buffers
-  // kDeepEp, kHybridEp: from the kernel's turn to its first data; rate of one of its SMs.
+  // Exchanges of tokens: from the kernel's turn to its first data; rate of one of its SMs. The
+  // kernels of kDeepEpLowLatency count as one SM.
   Time start;
   Bandwidth rate;
   friend bool operator==(const Work&, const Work&) = default;

@@ -110,8 +110,8 @@ const Names& ReduceOpNames() {
 }
 
 const Names& BufferKindNames() {
-  static const Names names = {"plain",       "registered", "symmetric",
-                              "userbuffers", "deepep",     "hybridep"};
+  static const Names names = {"plain",  "registered", "symmetric",         "userbuffers",
+                              "deepep", "hybridep",   "deepep-low-latency"};
   return names;
 }
 
@@ -138,10 +138,31 @@ const Names& PhaseNames() {
 }
 
 const Names& AlgorithmNames() {
-  static const Names names = {
-      "tree",      "ring",  "collnet-direct", "collnet-chain", "nvls",   "nvls-tree", "pat",
-      "send-recv", "local", "copy-engine",    "userbuffers",   "deepep", "hybridep"};
+  static const Names names = {"tree",
+                              "ring",
+                              "collnet-direct",
+                              "collnet-chain",
+                              "nvls",
+                              "nvls-tree",
+                              "pat",
+                              "send-recv",
+                              "local",
+                              "copy-engine",
+                              "userbuffers",
+                              "deepep",
+                              "hybridep",
+                              "deepep-low-latency"};
   return names;
+}
+
+bool ExchangesTokens(BufferKind buffers) {
+  return buffers == BufferKind::kDeepEp || buffers == BufferKind::kHybridEp ||
+         buffers == BufferKind::kDeepEpLowLatency;
+}
+
+bool ExchangesTokens(Algorithm algorithm) {
+  return algorithm == Algorithm::kDeepEp || algorithm == Algorithm::kHybridEp ||
+         algorithm == Algorithm::kDeepEpLowLatency;
 }
 
 const Names& ProtocolNames() {

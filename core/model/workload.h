@@ -73,20 +73,22 @@ const std::vector<std::string>& ReduceOpNames();  // "sum", ...
 // How the program registered a call's buffers with NCCL. kPlain: none. kRegistered: memory from
 // ncclMemAlloc, by ncclCommRegister. kSymmetric: as symmetric memory, by ncclCommWindowRegister.
 // kUserBuffers: a call without NCCL, in which Transformer Engine moves the data between buffers
-// that all members map. kDeepEp, kHybridEp: an exchange of tokens without NCCL, by the kernels of
-// that library.
+// that all members map. kDeepEp, kHybridEp, kDeepEpLowLatency: an exchange of tokens without NCCL,
+// by the kernels of that library (DeepEP has two kinds).
 enum class BufferKind : uint8_t {
   kPlain,
   kRegistered,
   kSymmetric,
   kUserBuffers,
   kDeepEp,
-  kHybridEp
+  kHybridEp,
+  kDeepEpLowLatency
 };
-inline constexpr int kBufferKindCount = 6;
+inline constexpr int kBufferKindCount = 7;
 // Kinds that a program can register with NCCL, which come first.
 inline constexpr int kNcclBufferKindCount = 3;
 const std::vector<std::string>& BufferKindNames();  // "plain", ...
+bool ExchangesTokens(BufferKind buffers);  // kDeepEp, kHybridEp, kDeepEpLowLatency
 
 // A distinct communication call. `count` is in elements of `type`:
 // all-reduce, broadcast, reduce: the buffer; all-gather: the gathered output; reduce-scatter: the
@@ -110,7 +112,7 @@ struct CommCall {
   // Grouped: the calls in order; none is grouped itself. A member makes the collectives and the
   // messages that it sends or receives.
   std::vector<CommCall> parts = {};
-  int sms = 0;  // kDeepEp, kHybridEp: of the kernel
+  int sms = 0;  // exchanges of tokens: of the kernel
   Bytes bytes() const { return SizeOf(type) * count; }
   bool operator==(const CommCall&) const = default;
 };

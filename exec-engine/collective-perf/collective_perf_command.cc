@@ -5,16 +5,19 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdio>
 #include <numeric>
 #include <utility>
 
 #include "core/base/files.h"
+#include "core/base/plural.h"
 #include "core/model/calls/rank_list.h"
 #include "exec-engine/collective-perf/collective_perf.h"
 #include "exec-engine/collective-perf/collective_perf_options.h"
 #include "exec-engine/collective-perf/dimension_perf.h"
 #include "exec-engine/collective-perf/pair_weights.h"
+#include "exec-engine/collective-perf/process_launch.h"
 #include "exec-engine/command/choices.h"
 
 namespace drydock {
@@ -32,6 +35,37 @@ std::string GroupsText(const std::vector<Group>& groups) {
       fmt::format("{} ranks: {}", groups[0].ranks.size(), RanksText(groups[0].ranks));
   if (groups.size() > 1) text += fmt::format("; {} groups at once", groups.size());
   return text;
+}
+
+// The launches of the sweep's processes. A time that the user states holds for every host, whatever
+// its processor.
+Result<ProcessLaunch> LaunchOf(const CollectivePerfOptions& o, const std::vector<Group>& groups,
+                               Topology* topology) {
+  ProcessLaunch launch;
+  launch.gpus = o.process_gpus;
+  RETURN_IF_ERROR(CheckProcesses(launch.gpus, groups, *topology));
+  if (o.launch_us > 0) {
+    launch.each = Time::Ps(std::llround(o.launch_us * 1e6));
+    for (HostKind& kind : topology->host_kinds) kind.board.launch_speed = 1;
+  } else if (launch.gpus > 1) {
+    ASSIGN_OR_RETURN(launch.each, LoadLaunchTime());
+  }
+  return launch;
+}
+
+// "processes of 8 GPUs, 4.29 us for each launch"
+std::string LaunchText(const ProcessLaunch& launch, const Topology& topology) {
+  if (!launch.modeled()) return "";
+  std::string times;
+  for (const HostKind& kind : topology.host_kinds) {
+    const std::string each = fmt::format("{:.3g} us", launch.each.us() / kind.board.launch_speed);
+    if (times.find(each) == times.npos) times += (times.empty() ? "" : " or ") + each;
+  }
+  return fmt::format(
+      "processes of {}, {} for each launch: a call begins {:.3g} us later on the "
+      "last GPU of a process than on the first",
+      Plural(static_cast<size_t>(launch.gpus), "GPU"), times,
+      launch.each.us() / topology.host_kinds.front().board.launch_speed * (launch.gpus - 1));
 }
 
 Result<CollectivePerf> Prepare(const CollectivePerfOptions& o, const CommonOptions& common,
@@ -55,6 +89,7 @@ Result<CollectivePerf> Prepare(const CollectivePerfOptions& o, const CommonOptio
   perf.sizes = SizesOf(sweep);
   perf.network = o.rule;
   perf.loop = o.loop;
+  ASSIGN_OR_RETURN(perf.loop.launch, LaunchOf(o, perf.groups, &perf.cluster.topology));
   ASSIGN_OR_RETURN(perf.threads, ParseThreads(o.threads));
   if (!o.nccl_library.empty()) perf.simccl_arguments = {"--nccl-library", o.nccl_library};
   if (!common.quiet && ::isatty(STDERR_FILENO) == 1) {
@@ -71,7 +106,8 @@ Status RunDimensions(const CollectivePerfOptions& o, const CommonOptions& common
   Sweep sweep = o.sweep;
   sweep.group_size = perf.network.npus();
   sweep.roots = {0};
-  const SweepTitle title = {perf.Title(sweep.collective), "analytical, ASTRA-sim's system layer"};
+  const SweepTitle title = {perf.Title(sweep.collective), "analytical, ASTRA-sim's system layer",
+                            ""};
   std::vector<SweepResult> results;
   if (!o.json) fmt::print("{}", TableHeader(title));
   for (const SweepSize& size : SizesOf(sweep)) {
@@ -93,7 +129,7 @@ Status Run(const CollectivePerfOptions& o, const CommonOptions& common) {
   const SweepTitle title = {
       fmt::format("{} on {}, {}", CollectiveTypeNames()[static_cast<size_t>(o.sweep.collective)],
                   perf.cluster.topology.name, GroupsText(perf.groups)),
-      perf.network.Text()};
+      perf.network.Text(), LaunchText(perf.loop.launch, perf.cluster.topology)};
   std::vector<SweepResult> results;
   if (!o.json && !common.check) fmt::print("{}", TableHeader(title));
   RETURN_IF_ERROR(RunCollectivePerf(perf, common.check, [&](const SweepResult& result) {

@@ -1,8 +1,8 @@
 #include "exec-engine/collective-perf/collective_perf_options.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <utility>
 
 #include "core/model/calls/call_words.h"
@@ -65,6 +65,18 @@ void DeclareLoop(CLI::App* app, CollectivePerfOptions* o) {
       ->type_name("0-3")
       ->check(CLI::Range(0, 3))
       ->capture_default_str();
+  app->add_option("-g,--ngpus", o->process_gpus,
+                  "GPUs of a process, whose one thread launches each call on one GPU after another")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  app->add_option(
+         "--launch-us", o->launch_us,
+         "Host time of one launch, in microseconds. Default: with -g 2 and more that of "
+         "configs/nccl-tests.yaml at the speed of the host's processor; otherwise launches "
+         "take no time")
+      ->type_name("X")
+      ->check(CLI::Range(0.001, 1e6));
   app->add_option("-R,--local_register", o->buffers,
                   "Registered buffers: 1 by ncclCommRegister, 2 as symmetric windows")
       ->type_name("0|1|2")
@@ -154,6 +166,8 @@ Status CheckDimensions(const CollectivePerfOptions& o) {
                                                  {"--hosts", groups.hosts > 0},
                                                  {"--ranks-per-host", groups.ranks_per_host > 0},
                                                  {"--nccl-library", !o.nccl_library.empty()},
+                                                 {"-g", o.process_gpus != 1},
+                                                 {"--launch-us", o.launch_us != 0},
                                                  {"-R", o.buffers != 0}};
   for (const auto& [name, given] : others) {
     if (given) return Error(fmt::format("{} and --astra-network exclude each other", name));

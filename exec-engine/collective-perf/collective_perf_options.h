@@ -22,6 +22,8 @@ struct CollectivePerfOptions {
   int64_t factor = 2;
   GroupChoice groups;
   int warm_ups = 1, checks = 0, blocking = 0, rank_time = 1, buffers = 0;
+  int process_gpus = 1;
+  double launch_us = 0;  // 0: that of configs/nccl-tests.yaml if a process has several GPUs
   bool json = false;
   bool dimensions() const { return !astra_network.empty(); }
   Sweep sweep;  // without roots if all of them are wanted

@@ -60,7 +60,9 @@ nlohmann::ordered_json FiguresJson(const SweepSize& size, Time time) {
 
 std::string TableHeader(const SweepTitle& title) {
   std::string text =
-      fmt::format("# collective-perf: {}\n# network: {}\n#\n", title.calls, title.network);
+      fmt::format("# collective-perf: {}\n# network: {}\n", title.calls, title.network);
+  if (!title.launch.empty()) text += fmt::format("# launch: {}\n", title.launch);
+  text += "#\n";
   text += fmt::format(
       "# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}           out-of-place                       in-place"
       "          \n",
@@ -100,8 +102,9 @@ std::string TableFooter(const std::vector<SweepResult>& results) {
 }
 
 std::string SweepJson(const SweepTitle& title, const std::vector<SweepResult>& results) {
-  nlohmann::ordered_json json = {
-      {"calls", title.calls}, {"network", title.network}, {"results", nlohmann::json::array()}};
+  nlohmann::ordered_json json = {{"calls", title.calls}, {"network", title.network}};
+  if (!title.launch.empty()) json["launch"] = title.launch;
+  json["results"] = nlohmann::json::array();
   for (const SweepResult& result : results) {
     const CommCall& call = result.size.call;
     json["results"].push_back({{"size", result.size.size.count()},

@@ -21,6 +21,7 @@ struct SweepResult {
 struct SweepTitle {
   std::string calls;    // "all-reduce on dgx-h100-8, 64 ranks: 0-63"
   std::string network;  // "packet below 67108864 B, analytical from there"
+  std::string launch;   // "processes of 8 GPUs, ..."; empty if launches take no time
 };
 
 std::string TableHeader(const SweepTitle& title);

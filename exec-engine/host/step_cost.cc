@@ -30,10 +30,6 @@ bool IsNvls(Algorithm algorithm) {
   return algorithm == Algorithm::kNvls || algorithm == Algorithm::kNvlsTree;
 }
 
-bool ExchangesTokens(Algorithm algorithm) {
-  return algorithm == Algorithm::kDeepEp || algorithm == Algorithm::kHybridEp;
-}
-
 const CollectiveCosts::Protocol& CostsOf(const Work& work, const CollectiveCosts& costs) {
   if (IsNvls(work.algorithm)) return work.registered ? costs.nvls_registered : costs.nvls;
   if (work.algorithm == Algorithm::kCopyEngine) return costs.copy_engine;

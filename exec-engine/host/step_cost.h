@@ -11,8 +11,6 @@
 namespace drydock {
 
 bool IsNvls(Algorithm algorithm);
-// Exchanges of tokens without NCCL.
-bool ExchangesTokens(Algorithm algorithm);
 
 const CollectiveCosts::Protocol& CostsOf(const Work& work, const CollectiveCosts& costs);
 

@@ -19,18 +19,33 @@ Time DividedBy(Time time, int64_t number) { return Time::Ps(time.ps() / number);
 // The ends of the calls of each member of each group.
 using Ends = std::vector<std::vector<std::vector<Time>>>;
 
-Result<Ends> ReplayCalls(const CallAlone& alone, int calls, const NetworkModel& network,
-                         const ReplayOptions& options) {
+// The ends of the collectives of a rank, whose program may have other launches between them.
+std::vector<Time> EndsOfCalls(const Program& program, std::vector<Time> ends) {
+  std::vector<Time> of_calls;
+  for (size_t op = 0; op < program.ops.size(); ++op) {
+    if (program.ops[op].kind == OpKind::kCollective) of_calls.push_back(ends[op]);
+  }
+  return of_calls;
+}
+
+Result<Ends> ReplayCalls(const CallAlone& alone, int calls, const ProcessLaunch& launch,
+                         const NetworkModel& network, const ReplayOptions& options) {
   CallAlone repeated = alone;
-  Repeat(calls, &repeated);
+  if (launch.modeled())
+    RepeatLaunched(calls, launch, &repeated);
+  else
+    Repeat(calls, &repeated);
   const Workload& workload = repeated.workload;
-  ASSIGN_OR_RETURN(Timeline timeline, Replay(workload, repeated.plan,
-                                             NoKernelTimes(workload.topology), network, options));
+  const KernelTimes times = NoKernelTimes(workload.topology, workload.submodules.size());
+  ASSIGN_OR_RETURN(Timeline timeline, Replay(workload, repeated.plan, times, network, options));
   Ends ends;
   for (const Group& group : workload.groups) {
     auto& members = ends.emplace_back();
     for (const int rank : group.ranks) {
-      members.push_back(std::move(timeline.ranks[static_cast<size_t>(rank)].end.own()));
+      const int program = workload.class_of_rank[static_cast<size_t>(rank)];
+      members.push_back(
+          EndsOfCalls(workload.programs[static_cast<size_t>(program)],
+                      std::move(timeline.ranks[static_cast<size_t>(rank)].end.own())));
     }
   }
   return ends;
@@ -105,18 +120,19 @@ Time LastEnd(const Ends& ends) {
 Result<Time> TimeOfOneCall(const CallAlone& alone, const CallLoop& loop,
                            const NetworkModel& network, const ReplayOptions& options) {
   CHECK(loop.calls > 0);
-  const bool waits = WaitsForAll(alone.workload.calls[0].collective);
+  const bool waits = WaitsForAll(alone.workload.calls[0].collective) && !loop.launch.modeled();
   if (loop.blocking || loop.calls == 1 || waits) {
-    ASSIGN_OR_RETURN(const Ends ends, ReplayCalls(alone, 1, network, options));
+    ASSIGN_OR_RETURN(const Ends ends, ReplayCalls(alone, 1, loop.launch, network, options));
     // All members wait for the last one.
     if (loop.blocking) return LastEnd(ends);
     if (loop.calls == 1 || EndTogether(ends)) return Slowest(ends, loop);
   }
   if (loop.calls > kCallsToSeePeriod) {
-    ASSIGN_OR_RETURN(const Ends ends, ReplayCalls(alone, kCallsToSeePeriod, network, options));
+    ASSIGN_OR_RETURN(const Ends ends,
+                     ReplayCalls(alone, kCallsToSeePeriod, loop.launch, network, options));
     if (std::all_of(ends.begin(), ends.end(), AreSteady)) return Slowest(ends, loop);
   }
-  ASSIGN_OR_RETURN(const Ends ends, ReplayCalls(alone, loop.calls, network, options));
+  ASSIGN_OR_RETURN(const Ends ends, ReplayCalls(alone, loop.calls, loop.launch, network, options));
   return Slowest(ends, loop);
 }
 

@@ -99,5 +99,33 @@ TEST(CallLoopTest, ReportsTheChosenRank) {
               1e-5);
 }
 
+// One thread launches on both GPUs of a host: the second one begins later. While the calls take
+// longer than their launches, that delays the first call only.
+TEST(CallLoopTest, OneProcessLaunchesOnOneGpuAfterAnother) {
+  const CallAlone alone = RingAllReduce(1);
+  const Time call = Replayed(alone, 1), launch = Time::Ps(call.ps() / 10);
+  CallLoop loop;
+  loop.launch = {2, launch};
+  loop.rank = RankTime::kMax;
+  loop.calls = 1;
+  EXPECT_EQ(TimeOf(alone, loop), call + launch * 2);
+  loop.blocking = true;
+  EXPECT_EQ(TimeOf(alone, loop), call + launch * 2);
+  loop.blocking = false;
+  loop.calls = 20;
+  EXPECT_EQ(TimeOf(alone, loop), Time::Ps((call * 20 + launch * 2).ps() / 20));
+}
+
+TEST(CallLoopTest, TheHostSetsThePaceOfShortCalls) {
+  const CallAlone alone = RingAllReduce(1);
+  const Time call = Replayed(alone, 1);
+  CallLoop loop;
+  loop.launch = {2, call};
+  loop.rank = RankTime::kMax;
+  EXPECT_EQ(TimeOf(alone, loop), Time::Ps((call * (20 * 2 + 1)).ps() / 20));
+  loop.launch.gpus = 1;
+  EXPECT_EQ(TimeOf(alone, loop), Time::Ps((call * (20 + 1)).ps() / 20));
+}
+
 }  // namespace
 }  // namespace drydock

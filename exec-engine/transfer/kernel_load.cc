@@ -30,9 +30,14 @@ class Loads {
     size_t of_exchange = 0;                      // SMs for which one program stands
     for (const ChannelProgram& program : plan_.plan->members[static_cast<size_t>(member.member)]) {
       const Work& work = plan_.plan->works[program.work];
-      // A copy engine moves its data without an SM.
-      if (work.algorithm != Algorithm::kCopyEngine) channels[work.launch].insert(program.channel);
-      if (ExchangesTokens(work.algorithm)) of_exchange = static_cast<size_t>(work.channels);
+      // A copy engine moves its data without an SM. DeepEP's kernels of low latency end when their
+      // messages are posted, and others take in what has arrived.
+      const bool holds_sms = work.algorithm != Algorithm::kCopyEngine &&
+                             work.algorithm != Algorithm::kDeepEpLowLatency;
+      if (holds_sms) channels[work.launch].insert(program.channel);
+      if (holds_sms && ExchangesTokens(work.algorithm)) {
+        of_exchange = static_cast<size_t>(work.channels);
+      }
       AddProgram(program, plan_.runners[runner++]);
     }
     size_t most = of_exchange;

@@ -91,6 +91,9 @@ TEST(KernelLoadTest, ACopyEngineTakesNoSm) {
   plan.works[0].rate = Bandwidth::BitsPerSecond(4'000'000'000);  // 0.5 GB/s
   EXPECT_EQ(Loads(plan, 2)[0].sms, 20);
   EXPECT_NEAR(GigabytesPerSecond(Loads(plan, 2)[0]), 10, 0.01);
+  // Kernels of low latency hold no SM while data is on its way.
+  plan.works[0].algorithm = Algorithm::kDeepEpLowLatency;
+  EXPECT_EQ(Loads(plan, 2)[0].sms, 0);
 }
 
 // A NIC of 25 GB/s and four channels of 40 GB/s together: both ends stage data for the NIC.

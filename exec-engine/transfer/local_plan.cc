@@ -63,6 +63,8 @@ class Builder {
       local.pass_bytes = costs.pass.count() * warps;
       local.pass_time = costs.pass_time;
       local.pass_store = costs.pass_store;
+      // The tables of NVLS trees over 2 and 4 hosts leave no time for that.
+      local.gathers_together = work.algorithm == Algorithm::kNvls;
     }
     out_.base = out_.base_of_launch.front();
   }

@@ -58,6 +58,7 @@ struct LocalWork {
   uint32_t slots = 1;
   int64_t pass_bytes = 0;  // of all warps; 0: the protocol counts bytes (LocalStep::cost)
   Time pass_time, pass_store;
+  bool gathers_together = false;  // NVLS: joined steps begin when the data of all of them is there
 
   // Returns the time that the thread block works on a slice, synchronization of the step excluded.
   Time BlockTime(const LocalStep& s, int64_t bytes) const {

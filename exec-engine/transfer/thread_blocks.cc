@@ -80,6 +80,11 @@ void ThreadBlocks::TrySchedule(Transfer* t, uint32_t runner) {
     if (state.sent == state.taken) return;
     begin = std::max(begin, t->there_[t->SlotOf(c, state.taken, plan.connections[c].slots)]);
   }
+  if (r.moved == 0 && !step.joined && plan.works[local.work].gathers_together) {
+    const std::optional<Time> all = ArrivalOfAll(*t, local, r.at);
+    if (!all) return;
+    begin = std::max(begin, *all);
+  }
   for (const uint32_t c : plan.OperandsOf(local, step.send)) {
     const Transfer::ConnectionState& state = t->connections_[c];
     const uint32_t slots = plan.connections[c].slots;
@@ -88,6 +93,22 @@ void ThreadBlocks::TrySchedule(Transfer* t, uint32_t runner) {
   }
   r.scheduled = true;
   events_.Push({begin, t->key_, TransferEvent::Kind::kSlice, runner, t});
+}
+
+std::optional<Time> ThreadBlocks::ArrivalOfAll(const Transfer& t, const LocalRunner& runner,
+                                               StepCursor at) const {
+  const LocalPlan& plan = *t.plan_;
+  Time latest;
+  for (at.Next(); !at.done(); at.Next()) {
+    const LocalStep& step = plan.steps[runner.step_begin + at.step_index()];
+    if (!step.joined) break;
+    for (const uint32_t c : plan.OperandsOf(runner, step.receive)) {
+      const Transfer::ConnectionState& state = t.connections_[c];
+      if (state.sent == state.taken) return std::nullopt;
+      latest = std::max(latest, t.there_[t.SlotOf(c, state.taken, plan.connections[c].slots)]);
+    }
+  }
+  return latest;
 }
 
 void ThreadBlocks::RunSlice(Transfer* t, uint32_t runner, Time now) {

@@ -1,7 +1,9 @@
 // Walks the steps of channel programs slice by slice, as NCCL's thread blocks do.
 //
 // A runner begins a slice when its previous slice has ended, the data is there on every connection
-// from which it receives, and a slot is free on every connection to which it sends. The slice takes
+// from which it receives, and a slot is free on every connection to which it sends. The gather of
+// NVLS, whose steps for all heads are one primitive, begins when the data of all heads is there
+// (ncclNvlsAllReduce: one gather receives from all heads). The slice takes
 //     [synchronization, at a step's first slice] + max(work of the thread block, ports crossed).
 // Its data is at a peer of the same host one link latency later. A slice for another host, and a
 // slot that becomes free for another host, are events for the proxy (proxy.h).
@@ -11,6 +13,7 @@
 #define DRYDOCK_EXEC_ENGINE_TRANSFER_THREAD_BLOCKS_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "exec-engine/host/ports.h"
@@ -48,6 +51,10 @@ class ThreadBlocks {
 
   void StartKernel(Transfer* t, uint32_t member, uint32_t launch, Time now);
   void StartRunner(Transfer* t, uint32_t runner, Time now);
+  // Returns when the data of all steps that are joined to the one at `at` is there; nothing if some
+  // of it is not on its way.
+  std::optional<Time> ArrivalOfAll(const Transfer& t, const LocalRunner& runner,
+                                   StepCursor at) const;
   Time AllButOne(const LocalPlan& plan, const Slice& slice,
                  std::span<const uint32_t> connections) const;
   Time Receive(Transfer* t, const Slice& slice, Time from);

@@ -3,6 +3,7 @@
 #include <initializer_list>
 #include <utility>
 
+#include "core/base/files.h"
 #include "core/base/version.h"
 #include "core/base/yaml.h"
 
@@ -68,6 +69,13 @@ Result<BandErrors> ParseBandErrors(const std::string& text, const std::string& f
   }
   file.Finish();
   RETURN_IF_ERROR(diagnostics.ToStatus());
+  return errors;
+}
+
+Result<BandErrors> LoadBandErrors() {
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(BandErrorsPath()));
+  ASSIGN_OR_RETURN(BandErrors errors, ParseBandErrors(text, BandErrorsPath()));
+  ASSIGN_OR_RETURN(errors.tokens, LoadTokenCosts());
   return errors;
 }
 

@@ -39,6 +39,7 @@ class ShareCounter {
       share.stated_error = total.stated_error / total.seconds;
       share.entry = total.entry.name;
       share.entry_share = total.entry_seconds / total.seconds;
+      share.assumed = total.assumed;
       share.error = share.stated_error + share.entry_share * total.entry.error;
       out.push_back(std::move(share));
     }
@@ -59,6 +60,7 @@ class ShareCounter {
     double stated_error = 0;   // seconds times errors of kernels
     double entry_seconds = 0;  // the time that counts with the entry's error
     Entry entry;
+    bool assumed = false;
   };
 
   void Count(const std::string& name, double seconds, const Entry& entry) {
@@ -110,6 +112,8 @@ class ShareCounter {
     const int host = placement_.of(ranks.front()).host;
     const bool inside = std::all_of(ranks.begin(), ranks.end(),
                                     [&](int rank) { return placement_.of(rank).host == host; });
+    const CommCall& call = inputs_.workload.calls[op.work];
+    if (ExchangesTokens(call.buffers) && AddExchange(call.buffers, host, inside, seconds)) return;
     if (inside) {
       Count("communication inside hosts", seconds,
             {"communication.inside_hosts", errors_.inside_hosts});
@@ -117,6 +121,20 @@ class ShareCounter {
       Count("communication between hosts", seconds,
             {"communication.between_hosts", errors_.between_hosts});
     }
+  }
+
+  // Returns false if the errors of such exchanges are not known.
+  bool AddExchange(BufferKind buffers, int host, bool inside, double seconds) {
+    const Topology& topology = inputs_.workload.topology;
+    const GpuSpec& gpu = topology.gpus[static_cast<size_t>(topology.kind_of_host(host).gpu)];
+    const TokenCosts* costs = FindTokenCosts(errors_.tokens, buffers, gpu);
+    if (costs == nullptr) return false;
+    std::string name = BufferKindNames()[static_cast<size_t>(buffers)];
+    name += inside ? " inside hosts" : " between hosts";
+    if (!costs->measured) name += " (assumed)";
+    CountStated(name, seconds, inside ? costs->error : costs->error_between_hosts);
+    totals_[name].assumed = !costs->measured;
+    return true;
   }
 
   const Inputs& inputs_;

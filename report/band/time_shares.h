@@ -22,6 +22,7 @@ struct TimeShare {
       0;              // what the model's kernels with errors of their own add, weighted by time
   std::string entry;  // of the file of errors, for all others: "kernels.model"; empty: none
   double entry_share = 0;  // of the model's time
+  bool assumed = false;    // nobody measured the model's rates, so its error is assumed as well
 };
 
 // Returns the shares, the largest first; they add up to 1. Empty without a path. A kernel counts

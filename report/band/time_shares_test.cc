@@ -81,5 +81,27 @@ TEST(TimeShares, LargestErrorsLeaveOutThoseOfNone) {
   EXPECT_EQ(largest[1].name, "b");
 }
 
+// An exchange of tokens has the error of its library on the GPU, not that of NCCL.
+TEST(TimeShares, ExchangesOfTokensHaveErrorsOfTheirOwn) {
+  Inputs inputs = FakeRun();
+  for (CommCall& call : inputs.workload.calls) call.buffers = BufferKind::kHybridEp;
+  EXPECT_TRUE(SharesByName(inputs).contains("communication inside hosts")) << "no known error";
+  TokenCosts costs;
+  costs.error = 0.3;
+  costs.measured = false;
+  BandErrors errors = Errors();
+  errors.tokens["hybridep"][inputs.workload.topology.gpus[0].name] = costs;
+  std::map<std::string, TimeShare> shares;
+  for (const TimeShare& each : TimeSharesOf(inputs, CriticalPath(inputs), errors)) {
+    shares[each.name] = each;
+  }
+  EXPECT_FALSE(shares.contains("communication inside hosts"));
+  const TimeShare& exchange = shares.at("hybridep inside hosts (assumed)");
+  EXPECT_NEAR(exchange.share, 0.308, 0.001);
+  EXPECT_NEAR(exchange.error, 0.3, 1e-12);
+  EXPECT_TRUE(exchange.assumed);
+  EXPECT_TRUE(exchange.entry.empty());
+}
+
 }  // namespace
 }  // namespace drydock

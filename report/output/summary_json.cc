@@ -83,6 +83,7 @@ Json BandJson(const Band& band) {
                       {"stated_error", each.stated_error},
                       {"entry", each.entry},
                       {"entry_share", each.entry_share}});
+    if (each.assumed) models.back()["assumed"] = true;
   }
   return {{"coverage", band.coverage},         {"low_s", Seconds(band.low)},
           {"high_s", Seconds(band.high)},      {"kind", band.kind},

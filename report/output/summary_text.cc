@@ -54,7 +54,14 @@ std::string BandText(const Band& band) {
   for (const TimeShare& each : LargestErrors(band.shares, kBandParts)) {
     out += fmt::format(", {} {}", each.name, Percent(each.share * each.error));
   }
-  return out + "\n";
+  out += "\n";
+  for (const TimeShare& each : band.shares) {
+    if (!each.assumed) continue;
+    out += fmt::format("{:<17}{} decides {} of the time; nobody measured its rates, ± {}\n",
+                       "  not measured", each.name.substr(0, each.name.find(" (")),
+                       Percent(each.share), Percent(each.error));
+  }
+  return out;
 }
 
 std::string HeadText(const Summary& summary) {

@@ -37,6 +37,27 @@ TEST(SummaryText, TheBandNamesItsLargestErrors) {
   EXPECT_EQ(SummaryText(Summarize(FakeRun())).find("band "), std::string::npos);
 }
 
+TEST(SummaryText, TheBandNamesWhatNobodyMeasured) {
+  Inputs inputs = FakeRun();
+  for (CommCall& call : inputs.workload.calls) call.buffers = BufferKind::kHybridEp;
+  BandErrors errors;
+  errors.coverage = 0.8;
+  TokenCosts& costs = errors.tokens["hybridep"][inputs.workload.topology.gpus[0].name];
+  costs.error = 0.3;
+  costs.measured = false;
+  const Summary summary = Summarize(inputs, errors);
+  EXPECT_THAT(
+      SummaryText(summary),
+      testing::HasSubstr("  errors         whole run 0.0 %, hybridep inside hosts (assumed) "
+                         "9.2 %\n"
+                         "  not measured   hybridep inside hosts decides 30.8 % of the "
+                         "time; nobody measured its rates, ± 30.0 %\n"));
+  for (const auto& model : Json::parse(SummaryJson(summary))["band"]["models"]) {
+    const bool exchange = model["name"] == "hybridep inside hosts (assumed)";
+    EXPECT_EQ(model.contains("assumed"), exchange) << model;
+  }
+}
+
 TEST(SummaryText, CompleteText) {
   EXPECT_EQ(SummaryText(Summarize(FakeRun())),
             R"(fake-1b on quad: 4 × test-gpu in 1 host, network packet

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "core/base/check.h"
-#include "core/base/files.h"
 #include "core/model/calls/grouped_call.h"
 #include "simccl/planner/call_shape.h"
 #include "simccl/planner/pattern_writer.h"
@@ -36,13 +35,13 @@ class Exchange {
     plan_.name = NameOf(call_);
     plan_.members.resize(static_cast<size_t>(ranks_));
     Work& work = plan_.works.front();
-    work.algorithm =
-        call_.buffers == BufferKind::kHybridEp ? Algorithm::kHybridEp : Algorithm::kDeepEp;
+    work.algorithm = AlgorithmOf(call_.buffers);
     work.channels = call_.sms;
     work.warps = kWarps;
     work.start = costs_.start;
     work.rate = costs_.rate;
     if (CrossesHosts()) {
+      work.start = costs_.start_between_hosts;
       work.rate = costs_.rate_between_hosts;
       work.slice_bytes = kSliceBytes;
       work.slices = kSlices;
@@ -55,6 +54,12 @@ class Exchange {
   }
 
  private:
+  static Algorithm AlgorithmOf(BufferKind buffers) {
+    if (buffers == BufferKind::kHybridEp) return Algorithm::kHybridEp;
+    const bool low_latency = buffers == BufferKind::kDeepEpLowLatency;
+    return low_latency ? Algorithm::kDeepEpLowLatency : Algorithm::kDeepEp;
+  }
+
   size_t PairOf(int from, int to) const {
     return static_cast<size_t>(from) * static_cast<size_t>(ranks_) + static_cast<size_t>(to);
   }
@@ -82,8 +87,9 @@ class Exchange {
     }
   }
 
-  // The peers with which `member` exchanges data, in cyclic order, other hosts first. `sign`: 1
-  // from the next member on, -1 from the previous one on.
+  // The peers with which `member` exchanges data, in cyclic order, other hosts first, and of those
+  // the members with its own place first, so that no NIC gets data from all at once. `sign`: 1 from
+  // the next member on, -1 from the previous one on.
   std::vector<int> PeersOf(int member, int sign) const {
     std::vector<int> peers;
     for (const bool inside : {false, true}) {
@@ -92,8 +98,19 @@ class Exchange {
         const int64_t bytes = sign > 0 ? BytesOf(member, peer) : BytesOf(peer, member);
         if (bytes > 0 && Inside(member, peer) == inside) peers.push_back(peer);
       }
+      if (inside) continue;
+      std::stable_sort(peers.begin(), peers.end(), [&](int a, int b) {
+        return PlaceFrom(member, a, sign) < PlaceFrom(member, b, sign);
+      });
     }
     return peers;
+  }
+
+  // How many places after `member` a peer comes on its host, or before it if `sign` is -1.
+  int PlaceFrom(int member, int peer, int sign) const {
+    const int gpus = topology_.kind_of_host(SlotOf(peer).host).gpus;
+    const int places = sign * (SlotOf(peer).gpu - SlotOf(member).gpu);
+    return (places % gpus + gpus) % gpus;
   }
 
   uint32_t Connect(int from, int to) {
@@ -188,7 +205,7 @@ class TokenPlanner : public CollectivePlanner {
 
   Result<Plan> PlanCall(const CommCall& call) override {
     const bool moves_data = members_.size() > 1 && call.count > 0;
-    if (!ExchangesTokens(call) || !moves_data) return others_->PlanCall(call);
+    if (!ExchangesTokens(call.buffers) || !moves_data) return others_->PlanCall(call);
     RETURN_IF_ERROR(CheckCallShape(call, static_cast<int>(members_.size())));
     ASSIGN_OR_RETURN(const TokenCosts costs, CostsOf(call));
     return PlanTokenExchange(call, members_, topology_, costs);
@@ -197,12 +214,13 @@ class TokenPlanner : public CollectivePlanner {
  private:
   Result<TokenCosts> CostsOf(const CommCall& call) {
     if (table_.empty()) {
-      ASSIGN_OR_RETURN(const std::string text, ReadFile(TokenCostsPath()));
-      ASSIGN_OR_RETURN(table_, ParseTokenCosts(text, TokenCostsPath()));
+      ASSIGN_OR_RETURN(table_, LoadTokenCosts());
     }
     const HostKind& kind = topology_.kind_of_host(members_.front().host);
-    return FindTokenCosts(table_, BufferKindNames()[static_cast<size_t>(call.buffers)],
-                          topology_.gpus[static_cast<size_t>(kind.gpu)]);
+    const GpuSpec& gpu = topology_.gpus[static_cast<size_t>(kind.gpu)];
+    const TokenCosts* costs = FindTokenCosts(table_, call.buffers, gpu);
+    if (costs == nullptr) return NoTokenCosts(table_, call.buffers, gpu);
+    return *costs;
   }
 
   const Topology& topology_;
@@ -212,10 +230,6 @@ class TokenPlanner : public CollectivePlanner {
 };
 
 }  // namespace
-
-bool ExchangesTokens(const CommCall& call) {
-  return call.buffers == BufferKind::kDeepEp || call.buffers == BufferKind::kHybridEp;
-}
 
 Result<Plan> PlanTokenExchange(const CommCall& call, std::span<const Placement::Slot> members,
                                const Topology& topology, const TokenCosts& costs) {

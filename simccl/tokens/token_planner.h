@@ -1,7 +1,8 @@
 // Plans the exchanges of tokens that DeepEP and HybridEP make with special kernels, without
 // NCCL. A token crosses the network once for each host that needs it, to the GPU with the sender's
 // place on that host, which forwards it inside the host. The call's table of pairs has both hops
-// (workload-gen/work/token_routing.h); they overlap.
+// (workload-gen/work/token_routing.h); they overlap. DeepEP's kernels of low latency send a copy
+// for each expert straight to the expert's GPU.
 //
 // A member's kernel has CommCall::sms thread blocks. One program stands for all of them: it sends
 // to the peers one after another, each with all SMs, first over the network, then inside the host.
@@ -16,13 +17,10 @@
 #include "core/model/flow_plan.h"
 #include "core/model/topology.h"
 #include "core/model/workload.h"
+#include "core/schema/tokens/token_costs.h"
 #include "simccl/planner/collective_planner.h"
-#include "simccl/tokens/token_costs.h"
 
 namespace drydock {
-
-// Returns true if DeepEP or HybridEP makes the call.
-bool ExchangesTokens(const CommCall& call);
 
 // Returns the plan of a token exchange over members that live at `members`. Errors: the call is not
 // an all-to-all with a table of pairs, or a host without NICs exchanges tokens with another.

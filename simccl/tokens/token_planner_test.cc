@@ -54,7 +54,11 @@ TokenCosts Costs() {
   const auto rate = [](int64_t gigabits) {
     return Bandwidth::BitsPerSecond(gigabits * 1'000'000'000);
   };
-  return {Time::Us(30), rate(16), rate(10)};
+  TokenCosts costs;
+  costs.start = costs.start_between_hosts = Time::Us(30);
+  costs.rate = rate(16);
+  costs.rate_between_hosts = rate(10);
+  return costs;
 }
 
 Plan Proven(const CommCall& call, int hosts) {
@@ -107,6 +111,35 @@ TEST(TokenPlanner, RefusesWhatNoLibraryDoes) {
   idle.sms = 0;
   EXPECT_THAT(error(idle, kInHost), HasSubstr("an all-to-all-v by at least one SM"));
   EXPECT_EQ(error(TwoHops(2), 0), "box hosts have no NICs to exchange tokens with others");
+}
+
+// With low latency, each member sends to every other, on other hosts too, and nothing is forwarded.
+TEST(TokenPlanner, LowLatencySendsStraightToEachMember) {
+  CommCall call = TwoHops(2);
+  call.buffers = BufferKind::kDeepEpLowLatency;
+  call.sms = 1;
+  call.pair_counts.assign(64, 500);
+  call.count = 8 * 500;
+  TokenCosts costs = Costs();
+  costs.start_between_hosts = Time::Us(44);
+  const Plan plan = ProvenPlan(PlanTokenExchange(call, Slots(2), Hosts(2, kInHost), costs), call);
+  EXPECT_EQ(plan.works[0].algorithm, Algorithm::kDeepEpLowLatency);
+  EXPECT_EQ(plan.works[0].start, Time::Us(44));
+  EXPECT_EQ(plan.connections.size(), 8u * 7u);
+  for (const Connection& c : plan.connections) {
+    const bool net = c.from / kInHost != c.to / kInHost;
+    EXPECT_EQ(c.link == LinkKind::kNet, net);
+    if (!net) continue;
+    EXPECT_EQ(c.send_nic, c.from % kInHost);
+    EXPECT_EQ(c.recv_nic, c.to % kInHost);
+  }
+  // Each begins with the member that has its place on the other host, so no NIC gets all at once.
+  for (size_t member = 0; member < 8; ++member) {
+    const ChannelProgram& sends = plan.members[member].front();
+    const Connection& first = plan.connections[plan.operands[sends.operand_begin]];
+    EXPECT_EQ(first.from, member);
+    EXPECT_EQ(first.to, (member + kInHost) % 8);
+  }
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 """Reads the memory of ranks from RUN/1-workload/manifest.pb (core/schema/artefacts/artefacts.proto), without protobuf."""
-NOT_PYTORCH = {"nccl", "cuda context"}  # parts that PyTorch's allocator does not hold
+NOT_PYTORCH = {"nccl", "cuda context", "deepep buffers"}  # parts that PyTorch's allocator does not hold
 CLASS_OF_RANK, CLASSES = 10, 11  # fields of the manifest
 MEMORY = 3  # of a class
 NAME, BYTES = 1, 2  # of a part

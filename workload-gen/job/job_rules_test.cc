@@ -224,6 +224,16 @@ INSTANTIATE_TEST_SUITE_P(
         Rule{{"training.framework=fsdp", "training.deterministic=true"},
              "'deterministic' is not generated for framework fsdp: torchtitan fills no tensors, "
              "and the time of its deterministic kernels is not known; write false"},
+        Rule{Experts({"training.moe_dispatcher=flex", "training.moe_deepep=low-latency"}),
+             "'moe_deepep: low-latency' needs moe_dispatcher: flex and moe_grouped_kernel: one, "
+             "because the host never learns how many tokens an expert gets"},
+        Rule{Experts({"training.moe_grouped_kernel=one", "training.moe_deepep=low-latency"}),
+             "'moe_deepep: low-latency' needs moe_dispatcher: flex and moe_grouped_kernel: one, "
+             "because the host never learns how many tokens an expert gets"},
+        Rule{Experts({"training.moe_dispatcher=flex", "training.moe_deepep=low-latency",
+                      "training.moe_grouped_kernel=one", "training.moe_dispatch_sms=24"}),
+             "'moe_dispatch_sms' has no effect with moe_deepep: low-latency, whose kernels take "
+             "one SM for one or more experts"},
         Rule{Experts({"training.moe_dispatcher=hybridep", "training.moe_counts=device"}),
              "'moe_counts: device' needs moe_dispatcher: hybridep and moe_grouped_kernel: one"},
         Rule{Experts({"training.moe_grouped_gemm=false", "training.moe_grouped_kernel=one"}),

@@ -659,6 +659,13 @@ std::vector<Key> TrainingKeys() {
           .Needs("model.experts")
           .Default("20 with `flex`, 16 with `hybridep`")
           .Megatron({Computed("--moe-deepep-num-sms"), Computed("--moe-hybridep-num-sms")}),
+      Key("moe_deepep", kind::Either(MEMBER(training.moe.low_latency), "normal", "low-latency"),
+          "DeepEP's kernels. `normal`: a token crosses the network once for each host, by "
+          "`moe_dispatch_sms` SMs. `low-latency`: a copy for each expert goes straight to its GPU, "
+          "into buffers for as many tokens as a micro-batch has; needs dispatcher `flex` and "
+          "`moe_grouped_kernel: one` ([experts](../explanation/experts.md#low-latency)). "
+          "Megatron-LM takes `normal`")
+          .Needs("model.experts"),
       Key("moe_counts", kind::Either(MEMBER(training.moe.device_counts), "host", "device"),
           "who reads the number of tokens that each expert gets, unless all get the same number. "
           "`host`: it waits for them in the forward pass of each layer. `device`: kernels read "

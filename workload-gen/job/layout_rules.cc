@@ -1,7 +1,9 @@
 #include "workload-gen/job/layout_rules.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -189,8 +191,31 @@ class Rules {
     CheckDispatch(tensor);
   }
 
+  // The kernels of low latency exist for some sizes (SWITCH_HIDDEN of DeepEP's launch.cuh,
+  // kNumMaxTopK of internode_ll.cu, and 128 values to each scale).
+  void CheckLowLatency(int tensor) {
+    static const std::vector<int64_t> widths = {2048, 2560, 4096, 5120, 6144, 7168, 8192};
+    constexpr int kMostExpertsPerToken = 11;
+    const int64_t width = model_.expert_width();
+    if (tensor > 1) {
+      Fail("training.moe_deepep",
+           "'low-latency' needs expert_tensor 1, not {}: it sends a token to one rank for each "
+           "expert",
+           tensor);
+    } else if (std::find(widths.begin(), widths.end(), width) == widths.end()) {
+      Fail("training.moe_deepep",
+           "'low-latency' has kernels for tokens of {} values, not {}; write 'normal'",
+           fmt::join(widths, ", "), width);
+    } else if (model_.moe.per_token > kMostExpertsPerToken) {
+      Fail("training.moe_deepep",
+           "'low-latency' has kernels for at most {} experts_per_token, not {}; write 'normal'",
+           kMostExpertsPerToken, model_.moe.per_token);
+    }
+  }
+
   void CheckDispatch(int tensor) {
     if (!job_.training.moe.without_nccl()) return;
+    if (job_.training.moe.low_latency) return CheckLowLatency(tensor);
     const int ranks = parallel_.expert * tensor;
     for (const HostKind& kind : topology_.host_kinds) {
       if (kind.gpus == topology_.host_kinds.front().gpus &&

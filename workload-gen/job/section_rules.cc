@@ -281,6 +281,18 @@ void CheckTraining(YamlReader* reader, TrainingJob* job) {
                  fmt::format("moe_dispatch_sms {} must be even with moe_dispatcher: flex; write {}",
                              moe.dispatch_sms, moe.dispatch_sms + 1));
   }
+  if (moe.low_latency && (moe.dispatcher != MoeDispatcher::kFlex || !moe.one_kernel)) {
+    reader->Fail(
+        "moe_deepep",
+        "'moe_deepep: low-latency' needs moe_dispatcher: flex and moe_grouped_kernel: one, "
+        "because the host never learns how many tokens an expert gets");
+  }
+  if (moe.low_latency && moe.dispatch_sms > 0) {
+    reader->Fail(
+        "moe_dispatch_sms",
+        "'moe_dispatch_sms' has no effect with moe_deepep: low-latency, whose kernels take "
+        "one SM for one or more experts");
+  }
   if (moe.device_counts && (moe.dispatcher != MoeDispatcher::kHybridEp || !moe.one_kernel)) {
     reader->Fail("moe_counts",
                  "'moe_counts: device' needs moe_dispatcher: hybridep and moe_grouped_kernel: one");

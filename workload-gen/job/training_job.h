@@ -165,10 +165,16 @@ struct ExpertRules {
   bool router_fusion = false;
   bool router_padding = false;  // fp8: the router pads, so that no kernel does at the experts
   int dispatch_sms = 0;         // of DeepEP's or HybridEP's kernels; 0: the dispatcher's default
+  bool low_latency = false;     // kFlex: DeepEP's kernels of low latency
 
   // One of the libraries whose kernels exchange tokens without NCCL.
   bool without_nccl() const {
     return dispatcher == MoeDispatcher::kFlex || dispatcher == MoeDispatcher::kHybridEp;
+  }
+  // How such a library exchanges tokens. REQUIRES: without_nccl().
+  BufferKind exchange() const {
+    if (dispatcher == MoeDispatcher::kHybridEp) return BufferKind::kHybridEp;
+    return low_latency ? BufferKind::kDeepEpLowLatency : BufferKind::kDeepEp;
   }
 };
 

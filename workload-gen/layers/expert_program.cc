@@ -28,6 +28,7 @@ void ExpertWriter::AcrossExpert(const ExpertWork& work, CollectiveType type) {
 void ExpertWriter::CountTokens(const ExpertWork& work) {
   const int experts = c_.job.model.moe.experts;
   ProgramBuilder& b = *c_.builder;
+  if (packs()) return;  // the tokens bring the counts along
   if (exchanges()) {
     if (!work.routing.padded) {
       b.Wait(Gathered(CollectiveType::kAllGather, DataType::kInt64, experts, 1));
@@ -45,6 +46,10 @@ void ExpertWriter::CountTokens(const ExpertWork& work) {
   call.group_size = c_.layout.expert * c_.layout.expert_tensor;
   call.count = int64_t{call.group_size} * (experts / c_.layout.expert + 1);
   b.Collective(kTensorExpertRole, kTensorExpertStream, call);
+}
+
+void ExpertWriter::Move(uint32_t pass) {
+  if (!packs()) c_.builder->Compute(pass);
 }
 
 void ExpertWriter::ReadCounts(const ExpertWork& work) {
@@ -93,7 +98,7 @@ void ExpertWriter::Dispatch(const ExpertWork& work) {
     case MoeDispatcher::kAllToAll: {
       CountTokens(work);
       if (!permutes_in_graph()) ReadCounts(work);
-      b.Compute(work.permute.forward);
+      Move(work.permute.forward);
       b.SetRegion(LayerRegion::kExperts);
       if (permutes_in_graph()) ReadCounts(work);
       const OpId sent = b.StartCollective(kExpertRole, kExpertStream, work.tokens_out);
@@ -123,7 +128,7 @@ void ExpertWriter::Dispatch(const ExpertWork& work) {
       break;
     }
   }
-  b.Compute(work.permute.forward);
+  Move(work.permute.forward);
 }
 
 void ExpertWriter::ExpertsForward(const ExpertWork& work) {
@@ -185,13 +190,13 @@ void ExpertWriter::Combine(const ExpertWork& work) {
     if (work.unsort) b.Compute(work.unsort->forward);
     AcrossExpert(work, CollectiveType::kReduceScatter);
   } else {
-    b.Compute(work.unpermute.forward);
+    Move(work.unpermute.forward);
   }
   const OpId combined = StartCombine(work, work.tokens_back);
   OpId shared_left = ProgramBuilder::kNothing;
   if (work.shared && overlaps_shared()) shared_left = shared_.Output(*work.shared);
   b.Wait(combined);
-  if (exchange) b.Compute(work.unpermute.forward);
+  if (exchange) Move(work.unpermute.forward);
   if (work.latent) b.Compute(work.latent->up.forward);
   b.Wait(shared_left);
 }
@@ -245,7 +250,7 @@ void ExpertWriter::CombineBackward(const ExpertWork& work, int layer) {
     tensor_.WholeBackward(work.latent->up);
     listener_->OnGradient(ParameterKind::kLatentUp, layer);
   }
-  if (exchange) b.Compute(work.unpermute.backward);
+  if (exchange) Move(work.unpermute.backward);
   OpId sent = ProgramBuilder::kNothing;
   switch (c_.job.training.moe.dispatcher) {
     case MoeDispatcher::kAllToAll:
@@ -263,7 +268,7 @@ void ExpertWriter::CombineBackward(const ExpertWork& work, int layer) {
   }
   if (work.shared && overlaps_shared()) shared_.OutputBackward(*work.shared, layer);
   b.Wait(sent);
-  if (!exchange) return b.Compute(work.unpermute.backward);
+  if (!exchange) return Move(work.unpermute.backward);
   AcrossExpert(work, CollectiveType::kAllGather);
   if (work.unsort) b.Compute(work.unsort->backward);
 }
@@ -304,14 +309,14 @@ void ExpertWriter::DispatchBackward(const ExpertWork& work, int layer) {
     AcrossExpert(work, CollectiveType::kReduceScatter);
     b.Collective(kExpertRole, kExpertStream, work.probabilities_back);
   } else {
-    b.Compute(work.permute.backward);
+    Move(work.permute.backward);
   }
   const OpId combined = StartCombine(work, work.gradients_back);
   if (work.shared && overlaps_shared()) shared_.InputBackward(*work.shared, layer);
   b.Wait(combined);
   if (dispatcher == MoeDispatcher::kAllToAll) {
     b.SetRegion(LayerRegion::kPreprocess);
-    b.Compute(work.permute.backward);
+    Move(work.permute.backward);
   }
   if (dispatcher == MoeDispatcher::kAllGather) {
     b.Wait(Gathered(CollectiveType::kReduceScatter, c_.job.training.precision.type,
@@ -332,7 +337,7 @@ void ExpertWriter::PrepareForward(const ExpertWork& work) {
   c_.builder->SetRegion(LayerRegion::kPreprocess);
   CountTokens(work);
   if (!permutes_in_graph()) ReadCounts(work);
-  c_.builder->Compute(work.permute.forward);
+  Move(work.permute.forward);
 }
 
 void ExpertWriter::DispatchForward(const ExpertWork& work) {
@@ -352,9 +357,9 @@ void ExpertWriter::DispatchForward(const ExpertWork& work) {
 void ExpertWriter::ComputeForward(const ExpertWork& work) {
   ProgramBuilder& b = *c_.builder;
   if (!exchanges()) {
-    b.Compute(work.permute.forward);
+    Move(work.permute.forward);
     ExpertsForward(work);
-    return b.Compute(work.unpermute.forward);
+    return Move(work.unpermute.forward);
   }
   AcrossExpert(work, CollectiveType::kAllGather);
   if (work.sort) b.Compute(work.sort->forward);
@@ -366,7 +371,7 @@ void ExpertWriter::ComputeForward(const ExpertWork& work) {
 void ExpertWriter::CombineForward(const ExpertWork& work) {
   ProgramBuilder& b = *c_.builder;
   b.Wait(StartCombine(work, work.tokens_back));
-  if (exchanges()) b.Compute(work.unpermute.forward);
+  if (exchanges()) Move(work.unpermute.forward);
   if (work.shared) b.Compute(work.shared->add_output);
 }
 
@@ -376,16 +381,16 @@ void ExpertWriter::UndoCombine(const ExpertWork& work) {
     if (work.stage_gradients) b.Compute(*work.stage_gradients);
     return b.Collective(kTensorExpertRole, kTensorExpertStream, work.gradients_out);
   }
-  b.Compute(work.unpermute.backward);
+  Move(work.unpermute.backward);
   b.Collective(kExpertRole, kExpertStream, work.gradients_out);
 }
 
 void ExpertWriter::UndoCompute(const ExpertWork& work, int layer) {
   ProgramBuilder& b = *c_.builder;
   if (!exchanges()) {
-    b.Compute(work.unpermute.backward);
+    Move(work.unpermute.backward);
     ExpertsBackward(work, layer);
-    return b.Compute(work.permute.backward);
+    return Move(work.permute.backward);
   }
   AcrossExpert(work, CollectiveType::kAllGather);
   if (work.unsort) b.Compute(work.unsort->backward);
@@ -403,7 +408,7 @@ void ExpertWriter::UndoDispatch(const ExpertWork& work) {
 void ExpertWriter::UndoPrepare(const ExpertWork& work, int layer) {
   if (exchanges()) {
     c_.builder->SetRegion(LayerRegion::kPreprocess);
-    c_.builder->Compute(work.permute.backward);
+    Move(work.permute.backward);
   }
   RouterBackward(work, layer);
 }

@@ -34,11 +34,15 @@ class ExpertWriter {
   // True if the host need not read the number of tokens.
   bool knows_counts(const ExpertWork& work) const {
     const ExpertRules& moe = c_.job.training.moe;
-    return moe.device_counts || (moe.dispatcher != MoeDispatcher::kFlex && work.routing.padded);
+    return moe.device_counts || packs() ||
+           (moe.dispatcher != MoeDispatcher::kFlex && work.routing.padded);
   }
   // True if an all-to-all moves copies of tokens. Otherwise each token moves once and is copied at
   // its experts.
   bool exchanges() const { return c_.job.training.moe.dispatcher == MoeDispatcher::kAllToAll; }
+  // True if the kernels that move tokens also sort them by expert and sum them up: DeepEP's kernels
+  // of low latency.
+  bool packs() const { return c_.job.training.moe.low_latency; }
   // Shared experts run beside token dispatch and combine.
   bool overlaps_shared() const { return c_.job.overlap.shared_expert; }
 
@@ -62,6 +66,8 @@ class ExpertWriter {
   // Exchanges the number of copies that each rank sends to each other; HybridEP, the experts that
   // each token picked.
   void CountTokens(const ExpertWork& work);
+  // A pass of permutation, unless it is part of the exchange.
+  void Move(uint32_t pass);
   // The host waits for these numbers, which are the sizes of the token dispatch.
   void ReadCounts(const ExpertWork& work);
   // The graph of the router holds the permutation too. The host then reads the counts behind it.

@@ -444,5 +444,38 @@ TEST(ExpertProgram, GraphsCopyTheirInputs) {
   EXPECT_THAT(SubmodulesOfLayer(w, 0, 1, Phase::kBackward), Contains("graph.gradients").Times(1));
 }
 
+// DeepEP's kernels of low latency sort and sum up tokens themselves, and nobody counts them before.
+// A message has 16 bytes more than its token; a combine has none.
+TEST(ExpertProgram, LowLatencyNeedsNoCountsAndNoPermutation) {
+  const Workload w = Mixture({"training.moe_dispatcher=flex", "training.moe_deepep=low-latency",
+                              "training.moe_grouped_kernel=one", "training.moe_aux_loss=false",
+                              "model.hidden=2048", "training.precision=fp8"});
+  const auto exchange = [](int64_t width) {
+    return fmt::format("tp-ep all-to-all-v {} x bf16 = {} over 4", 64 * width,
+                       ToString(Bytes(64 * width * 2)));
+  };
+  const std::vector<std::string> forward = CallsOfLayer(w, 0, 1, Phase::kForward);
+  const std::vector<std::string> backward = CallsOfLayer(w, 0, 1, Phase::kBackward);
+  ASSERT_GE(forward.size(), 2u);
+  EXPECT_EQ(forward[forward.size() - 2], exchange(2048 + 8));
+  EXPECT_EQ(forward.back(), exchange(2048));
+  EXPECT_EQ(backward[0], exchange(2048 + 8)) << "the gradients of a combine are dispatched";
+  EXPECT_EQ(backward[1], exchange(2048));
+  EXPECT_THAT(forward, Not(Contains(HasSubstr("tp-ep all-to-all 12 x int32"))));
+  for (const CommCall& call : w.calls) {
+    const bool exchange = call.collective == CollectiveType::kAllToAllV;
+    EXPECT_EQ(call.buffers, exchange ? BufferKind::kDeepEpLowLatency : BufferKind::kPlain);
+  }
+  EXPECT_THAT(SubmodulesOfLayer(w, 0, 1, Phase::kForward),
+              ElementsAre("attention.norm", "attention.qkv", "attention.core", "attention.proj",
+                          "attention.residual", "mlp.norm", "moe.router", "moe.top-k", "moe.fc1",
+                          "moe.activation", "moe.fc2", "mlp.residual"));
+  for (const Op& op : w.programs[0].ops) {
+    if (op.layer == 1) {
+      EXPECT_EQ(op.host_waits, HostWait::kNothing);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace drydock

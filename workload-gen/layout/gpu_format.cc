@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/spelling.h"
+#include "workload-gen/job/layout_rules.h"
 
 namespace drydock {
 namespace {
@@ -78,6 +79,29 @@ Status CheckDispatchSms(const TrainingJob& job, const Topology& topology) {
 }
 
 }  // namespace
+
+Status CheckTokenKernels(const TrainingJob& job, const Topology& topology,
+                         const TokenCostTable& costs) {
+  const ExpertRules& moe = job.training.moe;
+  const bool alone = job.parallel.expert * ExpertTensorOf(job.parallel) == 1;
+  if (job.model.moe.experts == 0 || !moe.without_nccl() || alone) return OkStatus();
+  const BufferKind kind = moe.exchange();
+  const char* library = moe.dispatcher == MoeDispatcher::kFlex ? "DeepEP" : "HybridEP";
+  for (const HostKind& host : topology.host_kinds) {
+    const GpuSpec& gpu = topology.gpus[static_cast<size_t>(host.gpu)];
+    if (FindTokenCosts(costs, kind, gpu) != nullptr) continue;
+    // What Megatron-Bridge accepts (flex_dispatcher_backend.py), by major compute capability.
+    const int major = gpu.compute_capability / 10;
+    const std::string why = major < 8 || major > 10
+                                ? fmt::format(
+                                      "the kernels of {} run on GPUs of compute capability "
+                                      "8, 9 and 10, and '{}' has {}",
+                                      library, gpu.name, major)
+                                : NoTokenCosts(costs, kind, gpu).message();
+    return job.ErrorAt("training.moe_dispatcher", why + "; write 'moe_dispatcher: alltoall'");
+  }
+  return OkStatus();
+}
 
 Status CheckGpuFormat(const TrainingJob& job, const Topology& topology) {
   RETURN_IF_ERROR(CheckSparseKernels(job, topology));

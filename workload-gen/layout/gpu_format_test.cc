@@ -112,5 +112,35 @@ TEST(GpuFormat, CudnnsSparseAttentionBeginsWithHopper) {
                        "divisor of 64 or a multiple of 128, not 192; give unfused"));
 }
 
+TEST(GpuFormat, TokenKernelsNeedRatesOfTheGpu) {
+  TokenCostTable costs;
+  costs["deepep"]["h100"] = costs["hybridep"]["h100"] = TokenCosts();
+  const auto error = [&](const std::string& name, int capability,
+                         std::vector<std::string> overrides) {
+    Topology topology = TestTopology(1, 8);
+    for (GpuSpec& gpu : topology.gpus) {
+      gpu.name = name;
+      gpu.compute_capability = capability;
+      gpu.reference = capability == 90 ? "h100" : "";
+    }
+    overrides.insert(overrides.begin(), {"model.experts=8", "model.experts_per_token=2",
+                                         "parallel.sequence_parallel=true"});
+    const Status status = CheckTokenKernels(TestJob(overrides), topology, costs);
+    return status.ok() ? "" : status.error().ToString();
+  };
+  const std::string flex = "training.moe_dispatcher=flex";
+  EXPECT_EQ(error("a100", 80, {"parallel.expert=4"}), "");
+  EXPECT_EQ(error("h200", 90, {"parallel.expert=4", flex}), "");
+  EXPECT_EQ(error("a100", 80, {"parallel.expert=1", "parallel.expert_tensor=1", flex}), "")
+      << "no other rank";
+  EXPECT_EQ(error("a100", 80, {"parallel.expert=4", flex}),
+            "--set training.moe_dispatcher=flex: error: " + TokenCostsPath() +
+                " has no costs of deepep on a100; it has those of h100; write 'moe_dispatcher: "
+                "alltoall'");
+  EXPECT_EQ(error("rtx", 120, {"parallel.expert=4", "training.moe_dispatcher=hybridep"}),
+            "--set training.moe_dispatcher=hybridep: error: the kernels of HybridEP run on GPUs of "
+            "compute capability 8, 9 and 10, and 'rtx' has 12; write 'moe_dispatcher: alltoall'");
+}
+
 }  // namespace
 }  // namespace drydock

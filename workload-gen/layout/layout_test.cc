@@ -142,6 +142,22 @@ TEST(Layout, RejectsExpertsThatDoNotFit) {
   EXPECT_EQ(ErrorOf(With(With(Mixture(), "model.expert_ffn=66"), "parallel.expert_tensor=4")),
             "--set parallel.expert_tensor=4: error: expert_ffn 66 is not divisible by "
             "expert_tensor 4; the nearest that fits is 3");
+  const auto low_latency = [](const std::string& more) {
+    const auto flex =
+        With(With(Mixture(), "training.moe_dispatcher=flex"), "parallel.expert_tensor=1");
+    return ErrorOf(With(With(With(flex, "training.moe_grouped_kernel=one"), more),
+                        "training.moe_deepep=low-latency"),
+                   2, 8);
+  };
+  EXPECT_THAT(low_latency("model.hidden=1024"),
+              ::testing::HasSubstr(
+                  "--set training.moe_deepep=low-latency: error: 'low-latency' has kernels "
+                  "for tokens of 2048, 2560, 4096, 5120, 6144, 7168, 8192 values, not 1024; "
+                  "write 'normal'"));
+  EXPECT_THAT(
+      low_latency("parallel.expert_tensor=2"),
+      ::testing::HasSubstr("--set training.moe_deepep=low-latency: error: 'low-latency' needs "
+                           "expert_tensor 1, not 2: it sends a token to one rank for each expert"));
   EXPECT_EQ(ErrorOf(With(Mixture(), "training.moe_dispatcher=flex"), 2, 12),
             "--set training.moe_dispatcher=flex: error: dispatcher flex needs hosts of one size; "
             "expert 4 x expert_tensor 2 = 8 ranks must divide the GPUs of a host or be a multiple "

@@ -112,6 +112,7 @@ void FillMemory(const MemoryRules& rules, const ActivationRules& activations,
     // What PyTorch's allocator does not hold.
     std::vector<MemoryPart> beside = {
         {"nccl", rules.nccl_communicator * CommunicatorsOf(*workload, static_cast<int>(c))}};
+    if (state.exchange > 0) beside.push_back({"deepep buffers", Bytes(state.exchange)});
     if (rules.cuda_graph_launch > Bytes()) {
       beside.push_back(
           {"cuda graphs", rules.cuda_graph_launch * LaunchesInGraphs(*workload, program)});

@@ -472,5 +472,31 @@ TEST(RankMemory, PyTorchCountsItsTensorsAndItsSegments) {
   }
 }
 
+// Two buffers to send from, two to receive in, with a place for each of 32 tokens on each of 8
+// experts, and 8 bytes of counts for each expert in each.
+TEST(RankMemory, LowLatencyHasAPlaceForEachTokenOnEachExpert) {
+  const Overrides experts = {"model.bias=false",
+                             "model.hidden=2048",
+                             "model.experts=8",
+                             "model.experts_per_token=2",
+                             "model.expert_ffn=96",
+                             "training.precision=bf16",
+                             "training.global_batch=8",
+                             "parallel.pipeline=1",
+                             "parallel.sequence_parallel=true",
+                             "parallel.expert=4",
+                             "parallel.expert_tensor=1",
+                             "training.moe_dispatcher=flex",
+                             "training.moe_grouped_kernel=one"};
+  Overrides low = experts;
+  low.push_back("training.moe_deepep=low-latency");
+  const int64_t message = 4 * 16 + 2 * 2048;  // 16 scales of 128 values, two of 16 bits each
+  EXPECT_EQ(Part(TestWorkload(low), "deepep buffers"), 2 * (2 * 8 * 32 * message + 8 * 8));
+  const Workload normal = TestWorkload(experts);
+  for (const MemoryPart& part : normal.memory[0]) {
+    EXPECT_NE(part.name, "deepep buffers");
+  }
+}
+
 }  // namespace
 }  // namespace drydock

@@ -48,6 +48,7 @@ class States {
     }
     states_.libraries += Workspaces();
     if (stage == layout_.pipeline - 1) states_.libraries += HeadBuffers();
+    if (training_.moe.low_latency && layout_.expert > 1) states_.exchange = ExchangeBuffers();
     return states_;
   }
 
@@ -174,6 +175,20 @@ class States {
     if (fuses() && !job_.model.lora.any())
       bytes += layout_.padded_vocab / layout_.tensor * hidden * type;
     return bytes;
+  }
+
+  // LowLatencyLayout of DeepEP's config.hpp: two buffers to send from, to receive in and for
+  // counts, with a place for each token of the micro-batch on each expert.
+  int64_t ExchangeBuffers() const {
+    const int64_t width = job_.model.expert_width(), scales = width / 128;
+    const int64_t experts = job_.model.moe.experts;
+    const int64_t tokens =
+        job_.model.sequence / layout_.context * training_.batch.micro / layout_.tensor;
+    const int64_t dispatched = 16 + std::max(2 * width, width + 4 * scales);
+    const int64_t combined = 4 * scales + 2 * width;
+    const int64_t send = std::max(tokens * dispatched, experts * tokens * combined);
+    const int64_t receive = experts * tokens * std::max(dispatched, combined);
+    return 2 * (send + receive + 8 * experts);
   }
 
   const TrainingJob& job_;

@@ -20,6 +20,7 @@ struct StateMemory {
   int64_t buffers = 0;      // of gradients that wait for their reduction
   int64_t fp8_weights = 0;  // copies of parameters in fp8
   int64_t libraries = 0;    // workspaces and buffers that libraries keep
+  int64_t exchange = 0;     // DeepEP's buffers for low latency, outside PyTorch's allocator
   int64_t step = 0;         // of the optimizer's step alone, when no activations are held
   // Sizes of tensors, for the allocator. Empty: not known.
   std::vector<int64_t> weights;  // as the model makes them, before a buffer takes their place

@@ -118,6 +118,7 @@ class ExpertMaker {
   void MakeExchanges(int gpus) {
     if (training_.moe.without_nccl()) {
       if (layout_.expert * layout_.expert_tensor == 1) return;
+      if (training_.moe.low_latency) return MakeLowLatencyExchanges();
       MakeLibraryExchanges(gpus);
       if (training_.moe.dispatcher == MoeDispatcher::kHybridEp) MakeHybridEpKernels(gpus);
       return;
@@ -152,6 +153,18 @@ class ExpertMaker {
     work_.tokens_back = exchange(0, /*back=*/true);
     work_.gradients_out = exchange(0, /*back=*/false);
     work_.gradients_back = exchange(hybrid ? all : 4 * own, /*back=*/true);
+  }
+
+  // A message of a dispatch begins with 16 bytes, its token's index among them; probabilities stay
+  // at the sender, where the combine multiplies by them (internode_ll.cu).
+  void MakeLowLatencyExchanges() {
+    const DataType type = training_.precision.type;
+    const auto exchange = [&](int64_t more, bool back) {
+      return tables_->Intern(LowLatencyExchange(work_.routing, layout_, type,
+                                                width_ + more / SizeOf(type).count(), back));
+    };
+    work_.tokens_out = work_.gradients_out = exchange(16, /*back=*/false);
+    work_.tokens_back = work_.gradients_back = exchange(0, /*back=*/true);
   }
 
   // HybridEP's kernels around its exchange (executor.cu and `scan` of hybrid_ep_backend.cuh). One
@@ -190,7 +203,7 @@ class ExpertMaker {
   void MakePadding() {
     const ExpertRules& moe = training_.moe;
     if (!training_.precision.quantized() || !moe.grouped_gemm || moe.router_padding ||
-        work_.routing.padded || moe.dispatcher == MoeDispatcher::kHybridEp) {
+        moe.low_latency || work_.routing.padded || moe.dispatcher == MoeDispatcher::kHybridEp) {
       return;
     }
     const submodule::Add copy{.rows = work_.routing.received, .n = width_, .summands = 1};

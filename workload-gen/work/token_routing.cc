@@ -15,6 +15,24 @@ int64_t CapacityOfRank(const TrainingJob& job, const ParallelLayout& layout, int
   return static_cast<int64_t>(std::ceil(each)) * (experts / layout.expert);
 }
 
+// An all-to-all-v in which each rank sends `width` elements for each copy.
+CommCall ByPairs(const TokenRouting& routing, const ParallelLayout& layout, DataType type,
+                 int64_t width, bool back) {
+  CommCall call;
+  call.collective = CollectiveType::kAllToAllV;
+  call.type = type;
+  call.group_size = layout.expert;
+  const auto ranks = static_cast<size_t>(layout.expert);
+  for (size_t from = 0; from < ranks; ++from) {
+    for (size_t to = 0; to < ranks; ++to) {
+      const bool busiest = (back ? from : to) == 0;
+      call.pair_counts.push_back((busiest ? routing.to_busiest : routing.to_each) * width);
+    }
+  }
+  call.count = std::max(routing.sent, routing.to_busiest * layout.expert) * width;
+  return call;
+}
+
 }  // namespace
 
 TokenRouting RouteTokens(const TrainingJob& job, const ParallelLayout& layout, ExpertLoad load) {
@@ -42,23 +60,20 @@ TokenRouting RouteTokens(const TrainingJob& job, const ParallelLayout& layout, E
 
 CommCall TokenExchange(const TokenRouting& routing, const ParallelLayout& layout, DataType type,
                        int64_t width, bool back) {
+  if (routing.to_busiest != routing.to_each) return ByPairs(routing, layout, type, width, back);
   CommCall call;
+  call.collective = CollectiveType::kAllToAll;
   call.type = type;
   call.group_size = layout.expert;
-  if (routing.to_busiest == routing.to_each) {
-    call.collective = CollectiveType::kAllToAll;
-    call.count = routing.sent * width;
-    return call;
-  }
-  call.collective = CollectiveType::kAllToAllV;
-  const auto ranks = static_cast<size_t>(layout.expert);
-  for (size_t from = 0; from < ranks; ++from) {
-    for (size_t to = 0; to < ranks; ++to) {
-      const bool busiest = (back ? from : to) == 0;
-      call.pair_counts.push_back((busiest ? routing.to_busiest : routing.to_each) * width);
-    }
-  }
-  call.count = std::max(routing.sent, routing.to_busiest * layout.expert) * width;
+  call.count = routing.sent * width;
+  return call;
+}
+
+CommCall LowLatencyExchange(const TokenRouting& routing, const ParallelLayout& layout,
+                            DataType type, int64_t width, bool back) {
+  CommCall call = ByPairs(routing, layout, type, width, back);
+  call.buffers = BufferKind::kDeepEpLowLatency;
+  call.sms = 1;  // the costs are those of the whole kernel
   return call;
 }
 
@@ -104,10 +119,11 @@ CommCall LibraryExchange(const TrainingJob& job, const ParallelLayout& layout, i
   call.collective = CollectiveType::kAllToAllV;
   call.type = type;
   call.group_size = ranks;
-  const bool hybrid = job.training.moe.dispatcher == MoeDispatcher::kHybridEp;
-  call.buffers = hybrid ? BufferKind::kHybridEp : BufferKind::kDeepEp;
+  call.buffers = job.training.moe.exchange();
   call.sms = job.training.moe.dispatch_sms;
-  if (call.sms == 0) call.sms = hybrid ? kHybridEpSms : kDeepEpSms;
+  if (call.sms == 0) {
+    call.sms = call.buffers == BufferKind::kHybridEp ? kHybridEpSms : kDeepEpSms;
+  }
   std::vector<int64_t> sent(static_cast<size_t>(ranks)), received(static_cast<size_t>(ranks));
   for (int from = 0; from < ranks; ++from) {
     for (int to = 0; to < ranks; ++to) {

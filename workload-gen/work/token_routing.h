@@ -42,6 +42,11 @@ CommCall TokenExchange(const TokenRouting& routing, const ParallelLayout& layout
 CommCall LibraryExchange(const TrainingJob& job, const ParallelLayout& layout, int gpus,
                          int64_t tokens, DataType type, int64_t width, bool back);
 
+// The exchange of DeepEP's kernels of low latency over ep: a copy for each expert of a token, with
+// `width` elements, straight to the rank of the expert.
+CommCall LowLatencyExchange(const TokenRouting& routing, const ParallelLayout& layout,
+                            DataType type, int64_t width, bool back);
+
 // Divides the experts into `parts` equal parts. Returns the probability that a token has an expert
 // in a part that gets `load` times the mean number of picks.
 double ShareInPart(int experts, int per_token, int parts, double load);

@@ -108,5 +108,21 @@ TEST(TokenRouting, HybridEpHasItsOwnSms) {
   EXPECT_EQ(exchange("training.moe_dispatch_sms=32").sms, 32);
 }
 
+// A copy for each expert goes straight to its rank, on whatever host that is.
+TEST(TokenRouting, LowLatencySendsACopyForEachExpert) {
+  const TrainingJob job =
+      Job({"parallel.expert=8", "training.moe_dispatcher=flex", "training.moe_deepep=low-latency",
+           "training.moe_grouped_kernel=one", "model.experts=8", "model.experts_per_token=4",
+           "model.hidden=2048"});
+  const ParallelLayout layout = TestLayout(job, 2, 4);
+  TokenRouting routing = RouteTokens(job, layout, ExpertLoad::kMean);
+  const CommCall call = LowLatencyExchange(routing, layout, DataType::kBf16, 3, false);
+  ASSERT_EQ(call.pair_counts.size(), 64u);
+  for (const int64_t count : call.pair_counts) EXPECT_EQ(count, routing.tokens * 4 / 8 * 3);
+  EXPECT_EQ(call.count, routing.tokens * 4 * 3);
+  EXPECT_EQ(call.buffers, BufferKind::kDeepEpLowLatency);
+  EXPECT_EQ(call.sms, 1);
+}
+
 }  // namespace
 }  // namespace drydock

@@ -77,9 +77,50 @@ void Repeat(int times, CallAlone* alone) {
   w.programs[kCalling] = ProgramOfCalls(w.calls.size(), static_cast<size_t>(times));
 }
 
-KernelTimes NoKernelTimes(const Topology& topology) {
+void RepeatLaunched(int times, const ProcessLaunch& launch, CallAlone* alone) {
+  CHECK(times > 0 && launch.modeled() && launch.gpus >= 1);
+  constexpr int64_t kQueue = 1024;  // launches that CUDA keeps for a stream
+  Workload& w = alone->workload;
+  w.launch.name = "nccl-tests";
+  w.launch.kernel = w.launch.collective = launch.each;
+  w.launch.queue = kQueue;
+  // To a GPU, the launches on the others of its process are kernels that take no time.
+  w.streams = {"nccl", "other GPUs"};
+  w.submodules = {Submodule{.name = "launch on another GPU", .work = submodule::Add{.rows = 1}}};
+  w.blocks = {ComputeBlock{.name = "launch on another GPU", .submodules = {0}}};
+  w.programs = {ProgramOfCalls(0)};
+  for (int place = 0; place < launch.gpus; ++place) {
+    Program program;
+    for (int call = 0; call < times; ++call) {
+      for (int gpu = 0; gpu < launch.gpus; ++gpu) {
+        Op op;
+        op.phase = Phase::kOther;
+        if (gpu == place) op.kind = OpKind::kCollective;
+        op.stream = gpu == place ? 0 : 1;
+        program.ops.push_back(op);
+      }
+    }
+    program.dependency_begin.assign(program.ops.size() + 1, 0);
+    w.programs.push_back(std::move(program));
+  }
+  w.class_count = 1 + launch.gpus;
+  const Placement placement(w.topology);
+  for (const Group& group : w.groups) {
+    std::vector<int> members(static_cast<size_t>(w.topology.host_count()));
+    for (const int rank : group.ranks) {
+      int& of_host = members[static_cast<size_t>(placement.of(rank).host)];
+      w.class_of_rank[static_cast<size_t>(rank)] = kCalling + of_host++ % launch.gpus;
+    }
+    for (const int count : members) CHECK(count % launch.gpus == 0);
+  }
+}
+
+KernelTimes NoKernelTimes(const Topology& topology, size_t submodules) {
   KernelTimes times;
-  for (const GpuSpec& gpu : topology.gpus) times.gpus.push_back({gpu.name, {}});
+  KernelTime none;
+  none.name = "none";
+  const std::vector<SubmoduleTime> all(submodules, SubmoduleTime{Time(), {none}});
+  for (const GpuSpec& gpu : topology.gpus) times.gpus.push_back({gpu.name, all});
   return times;
 }
 

@@ -25,8 +25,20 @@ CallAlone TakeCall(const Workload& workload, const FlowPlan& plan, uint32_t call
 // Makes every member repeat the call `times` times, back to back. REQUIRES: `times` > 0.
 void Repeat(int times, CallAlone* alone);
 
-// Returns the times of a workload without compute.
-KernelTimes NoKernelTimes(const Topology& topology);
+// One thread of a process drives `gpus` GPUs, as with nccl-tests' -g: for each call it launches a
+// kernel on one GPU after another, and goes on to the next call.
+struct ProcessLaunch {
+  int gpus = 1;
+  Time each;  // host time of one launch; zero: launches take no time
+  bool modeled() const { return each > Time(); }
+};
+// As Repeat, with the host's launches. `launch.gpus` consecutive members of a host share a process.
+// REQUIRES: launch.modeled(), and `launch.gpus` divides the members of each host in each group.
+void RepeatLaunched(int times, const ProcessLaunch& launch, CallAlone* alone);
+
+// Returns the times of a workload without compute: each of its submodules has one kernel that takes
+// no time.
+KernelTimes NoKernelTimes(const Topology& topology, size_t submodules = 0);
 
 }  // namespace drydock
 

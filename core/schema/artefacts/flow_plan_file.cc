@@ -129,9 +129,7 @@ constexpr int64_t kLeastTokenRate = 8'000'000, kMostTokenRate = 80'000'000'000'0
 
 // An exchange of tokens states its costs; other works do not.
 bool CostsFit(const Work& work) {
-  const bool tokens =
-      work.algorithm == Algorithm::kDeepEp || work.algorithm == Algorithm::kHybridEp;
-  if (!tokens) return work.start == Time() && work.rate == Bandwidth();
+  if (!ExchangesTokens(work.algorithm)) return work.start == Time() && work.rate == Bandwidth();
   return work.start >= Time() && work.start <= kMaxLaunchTime && work.channels >= 1 &&
          work.rate.bits_per_second() >= kLeastTokenRate &&
          work.rate.bits_per_second() <= kMostTokenRate;

@@ -204,6 +204,28 @@ void ReadNccl(const YamlNode& node, ClusterInput* input, Diagnostics* diagnostic
   }
 }
 
+// Reports a NIC of several ports whose cables carry less than its ports do, as with a leaf at the
+// rate of one port.
+void CheckPorts(const YamlNode& hosts, const Topology& topology, Diagnostics* diagnostics) {
+  for (size_t kind = 0; kind < topology.host_kinds.size(); ++kind) {
+    const YamlNode* nics = hosts.entries[kind].second.Find("nics");
+    const YamlNode* ports = nics == nullptr ? nullptr : nics->Find("ports");
+    const auto host = std::find(topology.hosts.begin(), topology.hosts.end(), kind);
+    if (ports == nullptr || host == topology.hosts.end() || topology.fabric.links.empty()) continue;
+    const LinkEnd first = {false, static_cast<int>(host - topology.hosts.begin()), 0};
+    int64_t carried = 0;
+    for (const FabricLink& link : topology.fabric.links) {
+      if (link.a == first || link.b == first) carried += link.rate.bits_per_second();
+    }
+    const Bandwidth rate = topology.host_kinds[kind].nics.rate;
+    if (carried >= rate.bits_per_second()) continue;
+    diagnostics->Add(ports->ErrorHere(fmt::format(
+        "the ports of a NIC carry {} together, and its cables {}; write the sum as 'rate' of the "
+        "switches (the cables of a NIC are one), or 'planes: {}' for a fabric on each port",
+        ToString(rate), ToString(Bandwidth::BitsPerSecond(carried)), ports->scalar)));
+  }
+}
+
 Result<ClusterInput> ReadCluster(const YamlNode& root, FileSource source) {
   ClusterContext context;
   context.source = std::move(source);
@@ -245,6 +267,7 @@ Result<ClusterInput> ReadCluster(const YamlNode& root, FileSource source) {
   else if (topology.host_count() > 1)
     reader.Fail("fabric", "several hosts need a 'fabric'");
   RETURN_IF_ERROR(context.diagnostics.ToStatus());
+  if (hosts != nullptr) CheckPorts(*hosts, topology, &context.diagnostics);
   if (faults != nullptr)
     ReadFaults(*faults, &topology, &context.input.variation.slow_gpus, &context.diagnostics);
   RETURN_IF_ERROR(context.diagnostics.ToStatus());

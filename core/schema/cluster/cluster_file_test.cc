@@ -1,6 +1,7 @@
 #include "core/schema/cluster/cluster_file.h"
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -376,7 +377,7 @@ TEST(ClusterFileTest, ReportsAllMistakesAtOnce) {
       std::vector<std::string>(
           {"5: 'many' is not a whole number", "7: 'nics' lacks the key 'count'",
            "7: unknown key 'cuont' in 'nics'; did you mean 'count'?; valid keys are count, rate, "
-           "pcie, latency, message",
+           "ports, pcie, latency, message",
            "13: '2048' has no unit; valid units are B, KB, MB, GB, TB, KiB, MiB, "
            "GiB, as in '80 GB'"}));
 }
@@ -392,6 +393,40 @@ TEST(ClusterFileTest, RecognizesOverridesOfTheCluster) {
   EXPECT_EQ(CheckClusterOverrides({"cluster.hosts=8", "clusters.hosts=8"}).error().message(),
             "--set clusters.hosts=8: no such section; sections are cluster, hosts, fabric, "
             "transport, faults, jitter, nccl (cluster.topo)");
+}
+
+std::string WithNics(const std::string& nics, const std::string& more) {
+  std::string text = testing::ToyClusterText();
+  const std::string old_nics = "{count: 2, rate: 100 Gbps,";
+  text.replace(text.find(old_nics), old_nics.size(), "{" + nics + ",");
+  const std::string kind = "  kind: rail-optimised\n";
+  text.replace(text.find(kind), kind.size(), kind + more);
+  return text;
+}
+
+// NCCL joins the ports of a NIC to one device.
+TEST(ClusterFileTest, ANicHasTheRateOfItsPorts) {
+  const auto topology = [](const std::string& nics, const std::string& more) {
+    const Result<ClusterInput> cluster =
+        ParseCluster(WithNics(nics, more), "toys.topo", testing::ToyFiles());
+    return cluster.ok() ? cluster->topology : Topology();
+  };
+  EXPECT_EQ(topology("count: 2, ports: 2, rate: 50 Gbps", ""), testing::ToyCluster().topology);
+  const Topology planes = topology("count: 2, ports: 2, rate: 100 Gbps", "  planes: 2\n");
+  EXPECT_EQ(planes.host_kinds[0].nics.count, 2);
+  EXPECT_EQ(planes.host_kinds[0].nics.rate.bits_per_second(), 200'000'000'000);
+  const Result<ClusterInput> halved = ParseCluster(
+      WithNics("count: 2, ports: 2, rate: 100 Gbps", ""), "toys.topo", testing::ToyFiles());
+  ASSERT_FALSE(halved.ok());
+  EXPECT_THAT(halved.error().ToString(),
+              ::testing::HasSubstr(
+                  "toys.topo:7:29: error: the ports of a NIC carry 200 Gbps together, and its "
+                  "cables 100 Gbps; write the sum as 'rate' of the switches (the cables of a "
+                  "NIC are one), or 'planes: 2' for a fabric on each port"));
+  const Result<ClusterInput> many = ParseCluster(WithNics("count: 2, ports: 9, rate: 100 Gbps", ""),
+                                                 "toys.topo", testing::ToyFiles());
+  EXPECT_THAT(many.error().ToString(),
+              ::testing::HasSubstr("'ports' is 9; it must be between 1 and 4"));
 }
 
 }  // namespace

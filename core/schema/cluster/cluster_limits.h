@@ -11,6 +11,7 @@ namespace drydock {
 
 inline constexpr int kMaxHosts = 131072;
 inline constexpr int kMaxGpus = 128, kMaxTrays = 128, kMaxNics = 128;  // of a host
+inline constexpr int kMaxNicPorts = 4;
 inline constexpr int kMaxMeshLinks = 64;                               // between two GPUs
 inline constexpr int kMaxNvSwitches = 64;
 inline constexpr int kMaxSockets = 8;

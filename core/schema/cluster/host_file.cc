@@ -171,6 +171,11 @@ void ReadNics(const YamlNode& node, int gpus, int trays, Nics* nics, Diagnostics
   reader.CheckRange("count", nics->count, 0, kMaxNics);
   reader.Read("rate", &nics->rate);
   CheckRate("rate", nics->rate, &reader);
+  int ports = 1;
+  reader.ReadOptional("ports", &ports);
+  reader.CheckRange("ports", ports, 1, kMaxNicPorts);
+  nics->rate =
+      Bandwidth::BitsPerSecond(nics->rate.bits_per_second() * std::clamp(ports, 1, kMaxNicPorts));
   std::string pcie;
   reader.Read("pcie", &pcie);
   if (!pcie.empty()) ReadPcie(pcie, &reader, nics);
