@@ -31,6 +31,7 @@
 #include "workload-gen/graph/check/communicators.h"
 #include "workload-gen/graph/text/workload_text.h"
 #include "workload-gen/import/job_source.h"
+#include "workload-gen/job/graph_rules.h"
 #include "workload-gen/job/host_launch.h"
 #include "workload-gen/job/host_memory.h"
 #include "workload-gen/job/inference_scope.h"
@@ -226,6 +227,7 @@ Result<TrainingJob> ReadModel(const Options& options, const CommonOptions& commo
     if (HasDeterministicAttention(*job)) {
       Report(kTool, common, fmt::format("deterministic: {}", kDeterministicAttention));
     }
+    if (KeepsExpertNorm(*job)) Report(kTool, common, kKeptExpertNorm);
   }
   return job;
 }

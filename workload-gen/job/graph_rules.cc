@@ -81,14 +81,6 @@ constexpr GraphRule kRules[] = {
      [](const TrainingJob& job) {
        return IsCaptured(job, &GraphModules::moe_router) && Recomputed(job).moe;
      }},
-    {"'moe_router' leaves recompute_modules: [layernorm] without effect: the result of the norm "
-     "before experts stays in memory that the graph owns; add moe_preprocess with moe_dispatcher: "
-     "alltoall and without overlap.shared_expert, leave 'layernorm' out, or give both parts and "
-     "cuda_graph_impl: local",
-     [](const TrainingJob& job) {
-       return Recomputed(job).norms && HasExperts(job) && job.training.kernels.fused &&
-              !job.model.attention.is_latent() && !job.may_repeat_expert_norm();
-     }},
     {"'attn' excludes recompute_modules: [core_attn] with dropout",
      [](const TrainingJob& job) {
        return HasDropout(job) && IsCaptured(job, &GraphModules::attention) &&
@@ -126,6 +118,11 @@ constexpr GraphRule kRules[] = {
 };
 
 }  // namespace
+
+bool KeepsExpertNorm(const TrainingJob& job) {
+  return Recomputed(job).norms && HasExperts(job) && job.training.kernels.fused &&
+         !job.model.attention.is_latent() && !job.may_repeat_expert_norm();
+}
 
 void CheckGraphs(const TrainingJob& job, Diagnostics* diagnostics) {
   for (const GraphRule& rule : kRules) {

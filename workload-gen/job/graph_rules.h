@@ -8,6 +8,15 @@
 
 namespace drydock {
 
+// True if recompute_modules: [layernorm] repeats no norm, although it names that before experts:
+// the norm's result stays in memory that a graph owns. Megatron-Core warns.
+bool KeepsExpertNorm(const TrainingJob& job);
+inline constexpr const char* kKeptExpertNorm =
+    "recompute_modules: 'layernorm' has no effect with cuda_graphs: [moe_router]: the result of "
+    "the norm before experts stays in memory that the graph owns; add moe_preprocess with "
+    "moe_dispatcher: alltoall and without overlap.shared_expert, or give both parts and "
+    "cuda_graph_impl: local";
+
 // Reports each rule that the job breaks, at training.cuda_graphs. REQUIRES: each section is valid
 // by itself.
 void CheckGraphs(const TrainingJob& job, Diagnostics* diagnostics);

@@ -101,16 +101,6 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{Experts({"training.cuda_graphs=[moe_router]", "training.recompute=selective",
                         "training.recompute_modules=[moe]"}),
                "cuda_graphs: 'moe_router' excludes recompute_modules: [moe]"},
-        Broken{Experts({"training.cuda_graphs=[moe_router]", "training.kernels=fused",
-                        "training.recompute=selective", "training.recompute_modules=[layernorm]"}),
-               "cuda_graphs: 'moe_router' leaves recompute_modules: [layernorm] without effect: "
-               "the result of the norm before experts stays in memory that the graph owns; add "
-               "moe_preprocess with moe_dispatcher: alltoall and without overlap.shared_expert, "
-               "leave 'layernorm' out, or give both parts and cuda_graph_impl: local"},
-        Broken{Experts({"training.cuda_graphs=[moe_router, moe_preprocess]",
-                        "training.kernels=fused", "training.moe_dispatcher=flex",
-                        "training.recompute=selective", "training.recompute_modules=[layernorm]"}),
-               "cuda_graphs: 'moe_router' leaves recompute_modules: [layernorm] without effect"},
         Broken{Experts({"training.cuda_graphs=[moe_router]", "training.cuda_graph_impl=local"}),
                "cuda_graphs: 'moe_router' with cuda_graph_impl: local includes 'moe_preprocess'; "
                "name both"},
@@ -129,6 +119,22 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{{"training.cuda_graphs=full_iteration", "training.check_gradients=false",
                 "parallel.pipeline=2"},
                "cuda_graphs: full_iteration with a pipeline needs overlap.p2p: true"}));
+
+// Megatron-Core accepts such a job and warns.
+TEST(GraphRules, GraphsKeepTheNormBeforeExperts) {
+  const auto keeps = [](const Overrides& more) {
+    return KeepsExpertNorm(
+        TestJob(With(Experts({"training.kernels=fused", "training.recompute=selective",
+                              "training.recompute_modules=[layernorm]"}),
+                     more)));
+  };
+  const std::string both = "training.cuda_graphs=[moe_router, moe_preprocess]";
+  EXPECT_FALSE(keeps({}));
+  EXPECT_TRUE(keeps({"training.cuda_graphs=[moe_router]"}));
+  EXPECT_FALSE(keeps({both}));
+  EXPECT_TRUE(keeps({both, "training.moe_dispatcher=flex"}));
+  EXPECT_FALSE(keeps({both, "training.moe_dispatcher=flex", "training.cuda_graph_impl=local"}));
+}
 
 }  // namespace
 }  // namespace drydock
