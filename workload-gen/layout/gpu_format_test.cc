@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "workload-gen/testing/job_testing.h"
 
 namespace drydock {
@@ -38,10 +41,28 @@ TEST(GpuFormat, ReportsWhatTheGpuHas) {
               EndsWith("error: the GPU 'h100' has no products in nvfp4; it has fp16, bf16, fp8"));
 }
 
+// A V100 has tensor cores for fp16 only.
+TEST(GpuFormat, SixteenBitsOfOneKindAreNotThoseOfTheOther) {
+  Topology topology = TestTopology(1, 8);
+  for (GpuSpec& gpu : topology.gpus) {
+    gpu.name = "v100";
+    std::fill(std::begin(gpu.dense_rate), std::end(gpu.dense_rate), FlopRate());
+    gpu.dense_rate[static_cast<size_t>(DataType::kFp16)] = Tera(125);
+  }
+  const auto error = [&](const std::string& precision) {
+    const Status status = CheckGpuFormat(TestJob({"training.precision=" + precision}), topology);
+    return status.ok() ? "" : status.error().ToString();
+  };
+  EXPECT_EQ(error("fp16"), "");
+  EXPECT_THAT(error("bf16"),
+              EndsWith("error: the GPU 'v100' has no products in bf16; it has fp16"));
+}
+
 // Sparse attention of `heads` heads on each of two tensor ranks, on a GPU of this capability.
 std::string SparseError(int compute_capability, int heads) {
   Topology topology = TestTopology(1, 8);
   topology.gpus.front().name = "gpu";
+  topology.gpus.front().dense_rate[static_cast<size_t>(DataType::kFp16)] = Tera(1000);
   topology.gpus.front().compute_capability = compute_capability;
   const TrainingJob job =
       TestJob({"parallel.sequence_parallel=true", "model.bias=false",
