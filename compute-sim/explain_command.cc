@@ -1,8 +1,9 @@
 // compute-sim explain: the tree of submodules, kernels and times, of a run or of a list of
 // submodules on given GPUs. Writes nothing.
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
 
 #include "compute-sim/commands.h"
 #include "compute-sim/gpu_library.h"
@@ -97,6 +98,9 @@ Status Run(const Options& options, const CommonOptions& common) {
   ASSIGN_OR_RETURN(const KernelTimes times, Simulate(workload, loaded.simulate));
   if (!common.check) fmt::print("{}", Explain(workload, times));
   Report(kInfo, common, Summary(times));
+  for (const std::string& line : LimitsWithoutEffect(workload, loaded.simulate)) {
+    Report(kInfo, common, line);
+  }
   return OkStatus();
 }
 

@@ -1,6 +1,7 @@
 // compute-sim RUN: reads 1-workload/, writes 3-times.pb.
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
 
 #include "compute-sim/commands.h"
 #include "compute-sim/model/simulate.h"
@@ -74,6 +75,9 @@ Status Run(const Options& options, const CommonOptions& common) {
     RETURN_IF_ERROR(SaveStamp(stamp));
   }
   Report(kInfo, common, Summary(times));
+  for (const std::string& line : LimitsWithoutEffect(file.workload, loaded.simulate)) {
+    Report(kInfo, common, line);
+  }
   return OkStatus();
 }
 

@@ -10,6 +10,7 @@
 #include "core/base/spelling.h"
 #include "core/base/yaml.h"
 #include "core/model/attention_backend.h"
+#include "core/schema/cluster/gpu_limits_file.h"
 
 namespace drydock {
 namespace {
@@ -394,6 +395,15 @@ Result<KernelParameters> ReadKernelParameters(const std::string& file_text,
   int clocks = 0;
   reader.ReadChoice("clocks", KernelParameters::ClocksNames(), &clocks, /*required=*/true);
   out.clocks = static_cast<KernelParameters::Clocks>(clocks);
+  std::string power;
+  reader.ReadOptional("power_limit", &power);
+  if (reader.Has("power_limit")) {
+    const std::optional<int> watts = WattsOf(power);
+    out.power_limit = watts.value_or(0);
+    if (!watts) {
+      reader.Fail("power_limit", fmt::format("expected a power like '700 W', found '{}'", power));
+    }
+  }
   reader.Read("launch_gap", &out.launch_gap);
   if (const YamlNode* node = reader.Take("gemm", true)) ReadGemm(*node, &out, &diagnostics);
   if (const YamlNode* node = reader.Take("attention", true)) {

@@ -48,7 +48,7 @@ struct GemmParameters {
   // Extra time at sustained clocks, see KernelParameters::Clocks. Below 0: the power limit leaves
   // long rows more than their burst rate and short rows less than theirs, down to the latter.
   double derate = 0;
-  Time derate_at;     // length of a kernel at which a benchmark's clocks have settled half
+  Time derate_at;  // length of a kernel at which a benchmark's clocks have settled half
   double derate_slope = 1;
   double l2_warm = 1;     // share of L2 in which operands are found
   double row_scales = 0;  // extra time of the main loop of GEMMs with a scale for each row
@@ -128,7 +128,8 @@ struct KernelParameters {
   static const std::vector<std::string>& ClocksNames();  // in enum order
   static std::optional<Clocks> ClocksOf(std::string_view name);
   Clocks clocks = Clocks::kSustained;
-  Time launch_gap;  // between two kernels of a stream, beyond their own launch
+  int power_limit = 0;  // W, at which the sustained rates hold; 0: the one of `scaling:`
+  Time launch_gap;      // between two kernels of a stream, beyond their own launch
   std::vector<Tile> tiles;
   std::vector<int64_t> splits;
   int64_t tile_k = 64;

@@ -122,9 +122,10 @@ std::string KernelsText(const KernelParameters& p, const std::string& remark) {
   for (const Tile& tile : p.tiles) tiles.push_back(fmt::format("{}x{}", tile.rows, tile.columns));
   for (const int64_t split : p.splits) splits.push_back(std::to_string(split));
   std::string text = fmt::format(
-      "kernels:\n{}  clocks: {}\n  launch_gap: {}\n  gemm:\n    tiles: [{}]\n    splits: [{}]\n"
+      "kernels:\n{}  clocks: {}\n{}  launch_gap: {}\n  gemm:\n    tiles: [{}]\n    splits: [{}]\n"
       "    tile_k: {}\n    sets:\n",
       Commented(remark), KernelParameters::ClocksNames()[static_cast<size_t>(p.clocks)],
+      p.power_limit > 0 ? fmt::format("  power_limit: {} W\n", p.power_limit) : "",
       Us(p.launch_gap), Join(tiles), Join(splits), p.tile_k);
   for (const GemmParameters& set : p.gemm) text += GemmText(set);
   text += fmt::format("  attention:\n    default: {}\n", p.attention[p.default_attention].name);

@@ -7,9 +7,9 @@ namespace {
 
 using Clocks = KernelParameters::Clocks;
 
-std::optional<Prediction> PredictAt(Clocks clocks, const GpuData& gpu, const Kernel& kernel) {
+std::optional<Prediction> PredictAt(Clocks clocks, const KernelParameters& parameters,
+                                    const GpuData& gpu, const Kernel& kernel) {
   if (!gpu.calibrated) return std::nullopt;
-  const KernelParameters& parameters = gpu.parameters;
   if (IsMemoryKernel(kernel.kind)) {
     return PredictMemoryKernel(kernel, gpu.shape(), parameters.memory);
   }
@@ -51,20 +51,22 @@ Time TimeOfUs(double us) {
 }
 
 std::optional<Prediction> PredictCalibrated(const GpuData& gpu, const Kernel& kernel) {
-  return PredictAt(gpu.parameters.clocks, gpu, kernel);
+  return PredictAt(gpu.parameters.clocks, gpu.parameters, gpu, kernel);
 }
 
 std::optional<Prediction> PredictAsProfiled(const GpuData& gpu, const Profile& profile,
                                             const Kernel& kernel) {
   const Clocks clocks = profile.clocks == Clocks::kBurst ? Clocks::kBurst : gpu.parameters.clocks;
-  std::optional<Prediction> prediction = PredictAt(clocks, gpu, kernel);
+  const KernelParameters& parameters = gpu.unlimited ? *gpu.unlimited : gpu.parameters;
+  std::optional<Prediction> prediction = PredictAt(clocks, parameters, gpu, kernel);
   if (prediction.has_value() && profile.quantized) prediction->us += QuantizeUs(gpu, kernel);
   return prediction;
 }
 
 double RowUs(const GpuData& gpu, const Profile& profile, const RowRef& row, const Kernel& kernel) {
   const std::optional<Prediction> here = PredictCalibrated(gpu, kernel);
-  const bool as_in_a_run = profile.clocks == Clocks::kSustained && !profile.quantized;
+  const bool as_in_a_run =
+      profile.clocks == Clocks::kSustained && !profile.quantized && !gpu.limits.any();
   if (as_in_a_run || !here.has_value()) return row.time().us();
   return row.time().us() * here->us / PredictAsProfiled(gpu, profile, kernel)->us;
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compute-sim/model/gpu_data.h"
 #include "compute-sim/model/scaled_parameters.h"
 #include "compute-sim/model/scaling_facts.h"
@@ -102,10 +104,10 @@ class ScaledModel : public ComputeModel {
     const ScalingErrors& errors = from_->parameters.scaling;
     if (IsMemoryKernel(kernel.kind)) return errors.memory;
     if (HasAssumedRate(kernel.kind)) return from_->SharesOf(kernel.kind).error;
-    if (IsAttention(kernel.kind)) return errors.attention;
+    if (IsAttention(kernel.kind)) return std::max(errors.attention, to_facts_.attention_error);
     const bool shares = errors.gemm_with_share > 0 &&
                         KnowShares(to_facts_, kernel.type, from_facts_, source_kernel.type);
-    return shares ? errors.gemm_with_share : errors.gemm;
+    return std::max(shares ? errors.gemm_with_share : errors.gemm, to_facts_.gemm_error);
   }
 
   // A row measured on the calibrated GPU comes before its model.
@@ -129,7 +131,13 @@ class ScaledModel : public ComputeModel {
 Result<GpuData> AsIfCalibrated(const GpuData& to, const GpuData& from) {
   GpuData scaled = to;
   scaled.calibrated = true;
-  ASSIGN_OR_RETURN(scaled.parameters, ScaledParameters(to.spec, from.spec, from.parameters));
+  // The parameters of the GPU itself, from which it is scaled to another type, keep the limits.
+  const bool itself = &to == &from;
+  ASSIGN_OR_RETURN(scaled.parameters, ScaledParameters(to.spec, from.spec, from.parameters,
+                                                       itself ? GpuLimits() : to.limits));
+  if (to.limits.any() && !itself) {
+    ASSIGN_OR_RETURN(scaled.unlimited, ScaledParameters(to.spec, from.spec, from.parameters));
+  }
   return scaled;
 }
 

@@ -5,14 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compute-sim/model/limited_parameters.h"
 #include "compute-sim/model/scaling_facts.h"
 
 namespace drydock {
 namespace {
-
-// The length of attention at which a benchmark's clocks have settled half, where the other GPU's
-// does not reach its power limit: as that of GEMMs, 5 to 14 ms.
-constexpr double kSettlingUs = 10'000;
 
 double Rate(const GpuSpec& gpu, DataType type) { return gpu.RateOf(type).flops_per_second(); }
 
@@ -28,9 +25,14 @@ void Multiply(double factor, Time* time) { *time = Time::FromUs(time->us() * fac
 struct Difference {
   ScalingFacts to, from;
 
-  // The ratio of the shares of the dense rates that GEMMs reach; 1 unless both are published.
+  // The ratio of the shares of the dense rates that GEMMs reach. Where they are not published:
+  // within an architecture 1, as the kernels are the same; between architectures that of the
+  // nearest type, as a GPU whose 16-bit products fall short of the other's does not make up for it
+  // in fp8.
   double ShareRatio(DataType type, DataType from_type) const {
-    if (!KnowShares(to, type, from, from_type)) return 1;
+    if (!KnowShares(to, type, from, from_type)) {
+      return same_architecture ? 1 : NearestShareRatio(to, type, from);
+    }
     return to.matmul_share[static_cast<size_t>(type)] /
            from.matmul_share[static_cast<size_t>(from_type)];
   }
@@ -39,32 +41,32 @@ struct Difference {
     if (to.schedule == TileSchedule::kUnknown || from.schedule == TileSchedule::kUnknown) return;
     if (to.schedule != from.schedule) set->persistence = to.schedule == TileSchedule::kPersistent;
   }
-  // The ratio of the rates that the power limits sustain; 0 if it is not known. Between
-  // architectures, a watt buys different rates.
+  // Between architectures, a watt buys different rates.
+  bool KnowPower() const { return same_architecture && to.power_limit > 0 && from.power_limit > 0; }
+  // The ratio of the rates that the power limits sustain; 0 if it is not known.
   double PowerRatio(double exponent) const {
-    if (!same_architecture || exponent == 0) return 0;
-    if (to.power_limit == 0 || from.power_limit == 0) return 0;
+    if (!KnowPower() || exponent == 0) return 0;
     return std::pow(to.power_limit / from.power_limit, exponent);
   }
   // `sustained`: the sustained tensor rate of the other GPU. Arithmetic at the power limit has the
   // rate that the limit allows, which is at most that of short kernels.
-  void ChangePower(FlopRate sustained, GemmParameters* set) const {
+  void ScalePower(FlopRate sustained, GemmParameters* set) const {
     const double ratio = PowerRatio(set->power_exponent);
     if (ratio == 0) return;
-    const double here = sustained.flops_per_second() * ratio;
-    SetDerate(set->tensor_rate.flops_per_second() / here - 1, set);
+    SetSustainedRate(FlopRate(sustained.flops_per_second() * ratio), set);
   }
-  // Not below what makes the sustained rate that of short rows.
-  static void SetDerate(double derate, GemmParameters* set) {
-    set->derate = std::max(derate, 1 / (1 + set->long_rows) - 1);
-  }
-  // `dense`: the other GPU's rate of the type. What its power limit is known to leave comes before
-  // what the ratio of the limits says.
-  void ChangeSustained(DataType type, double dense, GemmParameters* set) const {
+  // `dense`: the GPU's rate of the type; `sustained`: as ScalePower takes it. What its power limit
+  // is known to leave comes before what the ratio of the limits says, unless hosts set the limit,
+  // which can only lower it. Nothing sustains more than its short kernels have, so a stated rate
+  // above theirs is theirs too.
+  void StateSustained(DataType type, double dense, FlopRate sustained, GemmParameters* set) const {
     const double share = to.sustained_share[static_cast<size_t>(type)];
     if (share == 0) return;
-    const double long_rows = set->tensor_rate.flops_per_second() / (1 + set->long_rows);
-    SetDerate(long_rows / (share * dense) - 1, set);
+    set->tensor_rate = std::max(set->tensor_rate, FlopRate(share * dense));
+    double rate = share * dense * (1 + set->long_rows);
+    const double ratio = limited ? PowerRatio(set->power_exponent) : 0;
+    if (ratio > 0) rate = std::min(rate, sustained.flops_per_second() * ratio);
+    SetSustainedRate(FlopRate(rate), set);
   }
   // The ratio of the exponentials of an SM in a cycle; 1 unless both are published.
   double ExponentialsRatio() const {
@@ -72,11 +74,8 @@ struct Difference {
     return to.exponentials / from.exponentials;
   }
   bool same_architecture = false;
+  bool limited = false;  // to.power_limit is that of the hosts
 };
-
-FlopRate SustainedRate(const GemmParameters& set) {
-  return FlopRate(set.tensor_rate.flops_per_second() / (1 + set.derate));
-}
 
 // The ratios of two GPUs. `sm_clocks`: of SMs times clock, for work that does not use tensor cores.
 struct Ratios {
@@ -99,7 +98,7 @@ void Scale(double flops, double exponentials, double power, AttentionPass* pass)
   pass->scores_per_ps *= flops * exponentials;
   if (power == 0) return;
   pass->derate.time = std::max(0.0, (1 + pass->derate.time) * flops / power - 1);
-  if (pass->derate.at.us() == 0) pass->derate.at = Time::FromUs(kSettlingUs);
+  if (pass->derate.at.us() == 0) pass->derate.at = kSettling;
 }
 
 // Removes the types that only one GPU has. Returns the ratio of the rates of the first type that
@@ -145,14 +144,17 @@ void AddMissingTypes(const GpuSpec& to, const GpuSpec& from, const Difference& d
         Rate(to, type) / Rate(from, DataType::kFp16) * difference.ShareRatio(type, DataType::kFp16),
         &set.tensor_rate);
     difference.ChangeSchedule(&set);
-    difference.ChangeSustained(type, Rate(to, type), &set);
+    const double types = Rate(to, type) / Rate(to, DataType::kFp16);
+    difference.StateSustained(type, Rate(to, type),
+                              FlopRate(SustainedRate(*usual).flops_per_second() * types), &set);
   }
 }
 
 }  // namespace
 
 Result<KernelParameters> ScaledParameters(const GpuSpec& to, const GpuSpec& from,
-                                          const KernelParameters& parameters) {
+                                          const KernelParameters& parameters,
+                                          const GpuLimits& limits) {
   const double usual_ratio = UsualRatio(to, from);
   if (usual_ratio == 0) {
     return Error(fmt::format("there is no type that both '{}' and its reference '{}' state a "
@@ -164,6 +166,10 @@ Result<KernelParameters> ScaledParameters(const GpuSpec& to, const GpuSpec& from
   ASSIGN_OR_RETURN(difference.to, ReadScalingFacts(to.file_text, to.file_name));
   ASSIGN_OR_RETURN(difference.from, ReadScalingFacts(from.file_text, from.file_name));
   difference.same_architecture = to.architecture == from.architecture;
+  if (parameters.power_limit > 0) difference.from.power_limit = parameters.power_limit;
+  const double own_limit = difference.to.power_limit;
+  difference.limited = limits.watts > 0 && difference.KnowPower();
+  if (difference.limited) difference.to.power_limit = limits.watts;
   KernelParameters p = parameters;
   const double bandwidth =
       to.memory_bandwidth.bytes_per_second() / from.memory_bandwidth.bytes_per_second();
@@ -174,8 +180,8 @@ Result<KernelParameters> ScaledParameters(const GpuSpec& to, const GpuSpec& from
     if (set.types.empty()) continue;
     Multiply(difference.ShareRatio(set.types.front(), set.types.front()), &set.tensor_rate);
     difference.ChangeSchedule(&set);
-    difference.ChangePower(sustained, &set);
-    difference.ChangeSustained(set.types.front(), Rate(to, set.types.front()), &set);
+    difference.ScalePower(sustained, &set);
+    difference.StateSustained(set.types.front(), Rate(to, set.types.front()), sustained, &set);
   }
   std::erase_if(p.gemm, [](const GemmParameters& set) { return set.types.empty(); });
   AddMissingTypes(to, from, difference, {usual_ratio, bandwidth, sm_clocks}, parameters, &p);
@@ -190,6 +196,13 @@ Result<KernelParameters> ScaledParameters(const GpuSpec& to, const GpuSpec& from
          {&library.forward, &library.backward, &library.wide_forward, &library.wide_backward}) {
       Scale(flops, difference.ExponentialsRatio(), power, pass);
     }
+  }
+  if (limits.watts > 0 && !difference.limited) {
+    if (own_limit > 0) ChangePower(limits.watts / own_limit, &p);
+  }
+  p.power_limit = static_cast<int>(limits.watts > 0 ? limits.watts : own_limit);
+  if (limits.mhz > 0 && to.clock_mhz > 0) {
+    LimitClock(static_cast<double>(limits.mhz) / to.clock_mhz, &p);
   }
   // The errors of the other GPU's predictions do not hold for these predictions.
   for (GemmParameters& set : p.gemm) set.error = {};

@@ -6,6 +6,7 @@
 #include "compute-sim/kernel/kernel_parameters.h"
 #include "core/base/result.h"
 #include "core/model/gpu.h"
+#include "core/model/topology.h"
 
 namespace drydock {
 
@@ -23,8 +24,11 @@ namespace drydock {
 // A type that no set of `from` has is derived from its 16-bit set; the arithmetic scales by the
 // ratio of the rates of the two types. If there is no type for which both GPUs state a dense rate,
 // returns an error that names the GPUs.
+// `limits`: of the hosts with `to`. Their power limit comes in place of the GPU's own; between
+// architectures, or beside a stated sustained_share, it lowers what the own one leaves.
 Result<KernelParameters> ScaledParameters(const GpuSpec& to, const GpuSpec& from,
-                                          const KernelParameters& parameters);
+                                          const KernelParameters& parameters,
+                                          const GpuLimits& limits = {});
 
 }  // namespace drydock
 

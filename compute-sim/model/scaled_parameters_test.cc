@@ -53,6 +53,23 @@ TEST_F(ScaledParametersTest, PublishedSharesChangeOnlyTheTensorRate) {
   EXPECT_EQ(scaled.memory.hbm, before.memory.hbm);
 }
 
+// What another architecture lacks in 16 bits, it lacks in fp8, as far as anyone published.
+TEST_F(ScaledParametersTest, ATypeWithoutAShareTakesTheNearestRatio) {
+  std::swap(to_, from_);
+  to_.dense_rate[static_cast<size_t>(kFp8)] = FlopRate(624e12);
+  parameters_ = ShippedGpuData("h100-sxm-80g", kSustained).parameters;
+  to_.file_text = from_.file_text = "";
+  const KernelParameters before = Scaled();
+  from_.file_text = Facts("  matmul_share: {bf16: 0.8, fp8: 0.7}\n");
+  to_.file_text = Facts("  matmul_share: {bf16: 0.6}\n");
+  EXPECT_NEAR(Tera(Scaled(), kFp8), Tera(before, kFp8) * 0.6 / 0.8, 1e-6);
+  EXPECT_NEAR(Tera(Scaled(), DataType::kFp8Block), Tera(before, DataType::kFp8Block) * 0.6 / 0.8,
+              1e-6);
+  EXPECT_NEAR(Tera(Scaled(), kFp16), Tera(before, kFp16) * 0.6 / 0.8, 1e-6) << "from bf16's";
+  to_.architecture = from_.architecture;
+  EXPECT_EQ(Tera(Scaled(), kFp8), Tera(before, kFp8)) << "the same kernels reach the same share";
+}
+
 TEST_F(ScaledParametersTest, DifferentTileScheduleSetsThePersistence) {
   to_.file_text = Facts("  tile_schedule: persistent\n");
   const double fitted = parameters_.GemmFor(kFp16)->persistence;
@@ -126,8 +143,8 @@ TEST_F(ScaledParametersTest, KnownSustainedShareSetsTheSustainedRate) {
   to_.file_text = Facts("  sustained_share: {fp16: 0.7, fp8: 0.6}\n");
   EXPECT_NEAR(SustainedTera(Scaled(), kFp8), 0.6 * 1979, 1.4);
   to_.file_text = Facts("  sustained_share: {fp16: 1}\n");
-  EXPECT_NEAR(SustainedTera(Scaled(), kFp16), Tera(before, kFp16), 1e-6)
-      << "no product is slower than in a burst";
+  EXPECT_NEAR(SustainedTera(Scaled(), kFp16), 989, 1e-6);
+  EXPECT_NEAR(Tera(Scaled(), kFp16), 989, 1e-6) << "what lasts, short products have too";
 }
 
 // Attention slows with a lower limit, and a higher limit does not lift it above the specification.
@@ -191,6 +208,11 @@ TEST(ScalingFacts, MistakesAreLocated) {
                 .find("f.yaml:3:16: error: expected a power like '700 W', found '700'"),
             std::string::npos);
   EXPECT_NE(message(Facts("  power_limit: 0 W\n")).find("found '0 W'"), std::string::npos);
+  EXPECT_NE(
+      message(Facts("  errors: {gemm: 26}\n"))
+          .find("f.yaml:3:18: error: expected a mean error as a share of the time, above 0 and "
+                "up to 1"),
+      std::string::npos);
   EXPECT_NE(message(Facts("  exponentials: 0\n")).find("from 1 to 1024"), std::string::npos);
   EXPECT_NE(message(Facts("  matmul_shar: {fp16: 0.8}\n")).find("matmul_share"), std::string::npos);
 }

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <string_view>
+#include <optional>
+#include <utility>
+#include <vector>
 
-#include "core/base/scan.h"
 #include "core/base/yaml.h"
+#include "core/schema/cluster/gpu_limits_file.h"
 
 namespace drydock {
 namespace {
@@ -30,16 +32,25 @@ void ReadPowerLimit(YamlReader* reader, double* watts) {
   std::string text;
   reader->ReadOptional("power_limit", &text);
   if (!reader->Has("power_limit")) return;
-  constexpr std::string_view kUnit = " W";
-  constexpr int kMost = 10'000;
-  const std::string_view number =
-      text.ends_with(kUnit) ? std::string_view(text).substr(0, text.size() - kUnit.size()) : "";
-  int whole = 0;
-  if (ScanNumbers(number, {""}, {&whole}) && whole >= 1 && whole <= kMost) {
-    *watts = whole;
-  } else {
+  const std::optional<int> stated = WattsOf(text);
+  *watts = stated.value_or(0);
+  if (!stated) {
     reader->Fail("power_limit", fmt::format("expected a power like '700 W', found '{}'", text));
   }
+}
+
+void ReadErrors(YamlReader* parent, ScalingFacts* facts, Diagnostics* diagnostics) {
+  const YamlNode* node = parent->Take("errors", false);
+  if (node == nullptr) return;
+  YamlReader reader(*node, "errors", diagnostics);
+  for (const auto& [key, error] :
+       {std::pair("gemm", &facts->gemm_error), std::pair("attention", &facts->attention_error)}) {
+    reader.ReadOptional(key, error);
+    if (reader.Has(key) && !(*error > 0 && *error <= 1)) {
+      reader.Fail(key, "expected a mean error as a share of the time, above 0 and up to 1");
+    }
+  }
+  reader.Finish();
 }
 
 }  // namespace
@@ -48,6 +59,18 @@ bool KnowShares(const ScalingFacts& to, DataType type, const ScalingFacts& from,
                 DataType from_type) {
   return to.matmul_share[static_cast<size_t>(type)] > 0 &&
          from.matmul_share[static_cast<size_t>(from_type)] > 0;
+}
+
+double NearestShareRatio(const ScalingFacts& to, DataType type, const ScalingFacts& from) {
+  std::vector<DataType> nearest = {type};
+  if (IsQuantized(type)) nearest.push_back(DataType::kFp8);
+  nearest.insert(nearest.end(), {DataType::kBf16, DataType::kFp16});
+  for (const DataType each : nearest) {
+    if (!KnowShares(to, each, from, each)) continue;
+    return to.matmul_share[static_cast<size_t>(each)] /
+           from.matmul_share[static_cast<size_t>(each)];
+  }
+  return 1;
 }
 
 Result<ScalingFacts> ReadScalingFacts(const std::string& file_text, const std::string& file_name) {
@@ -71,6 +94,7 @@ Result<ScalingFacts> ReadScalingFacts(const std::string& file_text, const std::s
   if (reader.Has("exponentials") && !(facts.exponentials >= 1 && facts.exponentials <= 1024)) {
     reader.Fail("exponentials", "expected exponentials of an SM in a cycle, from 1 to 1024");
   }
+  ReadErrors(&reader, &facts, &diagnostics);
   std::string source;
   reader.Read("source", &source);
   reader.Finish();

@@ -27,11 +27,16 @@ struct ScalingFacts {
   std::array<double, kDataTypeCount> sustained_share = {};
   double power_limit = 0;   // watts that the GPU may draw; 0: not published
   double exponentials = 0;  // that an SM computes in a cycle; 0: not published
+  // The least errors of times that are scaled to this GPU; 0: as its reference states.
+  double gemm_error = 0, attention_error = 0;
 };
 
 // True if both GPUs state the share of the dense rate that GEMMs reach, each for its type.
 bool KnowShares(const ScalingFacts& to, DataType type, const ScalingFacts& from,
                 DataType from_type);
+// The ratio of the shares of the nearest type of which both GPUs state one: fp8 for quantized
+// types, then 16 bits. 1 if there is none.
+double NearestShareRatio(const ScalingFacts& to, DataType type, const ScalingFacts& from);
 
 // All facts are unknown if the file has no such section. Reports all mistakes together.
 Result<ScalingFacts> ReadScalingFacts(const std::string& file_text, const std::string& file_name);

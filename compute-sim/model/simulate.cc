@@ -5,9 +5,14 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
+#include "compute-sim/kernel/kernel_parameters_text.h"
 #include "compute-sim/model/gpu_spread.h"
+#include "compute-sim/model/limited_parameters.h"
 #include "compute-sim/model/model_stack.h"
+#include "compute-sim/model/scaled_model.h"
+#include "compute-sim/model/scaling_facts.h"
 #include "compute-sim/profile/profile_limits.h"
 #include "compute-sim/submodules/stated_time.h"
 #include "compute-sim/submodules/submodule_kernels.h"
@@ -15,6 +20,7 @@
 #include "core/base/spelling.h"
 #include "core/base/yaml.h"
 #include "core/schema/cluster/gpu_file.h"
+#include "core/schema/cluster/gpu_limits_file.h"
 
 namespace drydock {
 namespace {
@@ -143,17 +149,63 @@ Status CheckProfilesAreUsed(const Topology& topology, const std::vector<ProfileP
   return diagnostics.ToStatus();
 }
 
+// From the power limit at which the parameters hold to `watts`; 0: not known.
+void MovePower(int watts, KernelParameters* parameters) {
+  if (watts == 0) return;
+  if (parameters->power_limit > 0 && watts != parameters->power_limit) {
+    ChangePower(static_cast<double>(watts) / parameters->power_limit, parameters);
+  }
+  parameters->power_limit = watts;
+}
+
+// To the power limit of the GPU, or to the limits of the hosts.
+Status ApplyLimits(GpuData* gpu) {
+  if (!gpu->calibrated) return OkStatus();
+  ASSIGN_OR_RETURN(const ScalingFacts facts,
+                   ReadScalingFacts(gpu->spec.file_text, gpu->spec.file_name));
+  const int own = static_cast<int>(facts.power_limit);
+  const GpuLimits& limits = gpu->limits;
+  if (limits.any()) {
+    gpu->unlimited = gpu->parameters;
+    MovePower(own, &*gpu->unlimited);
+  }
+  // A file that does not say at which limit it was measured was measured at its own.
+  if (gpu->parameters.power_limit == 0) gpu->parameters.power_limit = own;
+  MovePower(limits.watts > 0 ? limits.watts : own, &gpu->parameters);
+  if (limits.mhz > 0 && gpu->spec.clock_mhz > 0) {
+    LimitClock(static_cast<double>(limits.mhz) / gpu->spec.clock_mhz, &gpu->parameters);
+  }
+  return OkStatus();
+}
+
+// The kind of the run's hosts that have this GPU; null if none of them has it.
+const HostKind* KindWith(const Topology& topology, const GpuSpec& spec) {
+  for (const int index : topology.hosts) {
+    const HostKind& kind = topology.host_kinds[static_cast<size_t>(index)];
+    if (topology.gpus[static_cast<size_t>(kind.gpu)].name == spec.name) return &kind;
+  }
+  return nullptr;
+}
+
+GpuLimits LimitsOf(const Topology& topology, const GpuSpec& spec) {
+  const HostKind* kind = KindWith(topology, spec);
+  return kind == nullptr ? GpuLimits() : kind->limits;
+}
+
 }  // namespace
 
-Result<GpuData> MakeGpuData(const GpuSpec& spec, const SimulateOptions& options) {
+Result<GpuData> MakeGpuData(const GpuSpec& spec, const SimulateOptions& options,
+                            const GpuLimits& limits) {
   GpuData gpu;
   gpu.spec = spec;
+  gpu.limits = limits;
   gpu.attention_library = options.attention_library;
   gpu.chunk_products = options.kernels.chunk_products;
   gpu.sparse_products = options.kernels.sparse_products;
   ASSIGN_OR_RETURN(gpu.parameters,
                    ReadKernelParameters(spec.file_text, spec.file_name, &gpu.calibrated));
   if (options.clocks.has_value()) gpu.parameters.clocks = *options.clocks;
+  RETURN_IF_ERROR(ApplyLimits(&gpu));
   for (const ProfilePtr& profile : options.profiles) {
     if (profile->gpu != spec.name) continue;
     RETURN_IF_ERROR(CheckRowsArePossible(*profile, spec));
@@ -189,7 +241,8 @@ Result<KernelTimes> Simulate(const Workload& workload, const SimulateOptions& op
   KernelTimes times;
   Diagnostics diagnostics;
   for (const GpuSpec& spec : workload.topology.gpus) {
-    ASSIGN_OR_RETURN(GpuData gpu, MakeGpuData(spec, options));
+    const GpuLimits limits = LimitsOf(workload.topology, spec);
+    ASSIGN_OR_RETURN(GpuData gpu, MakeGpuData(spec, options, limits));
     if (needs_models) RETURN_IF_ERROR(CheckHasTimes(gpu));
     std::optional<GpuData> reference;
     if (!spec.reference.empty()) {
@@ -211,6 +264,54 @@ Result<KernelTimes> Simulate(const Workload& workload, const SimulateOptions& op
   }
   RETURN_IF_ERROR(diagnostics.ToStatus());
   return times;
+}
+
+namespace {
+
+// The parameters from which the run's times follow, as text; "" if there are none.
+std::string ParametersText(const GpuSpec& spec, const SimulateOptions& options,
+                           const GpuLimits& limits) {
+  const Result<GpuData> gpu = MakeGpuData(spec, options, limits);
+  KernelParameters parameters;
+  if (gpu.ok() && gpu->calibrated) {
+    parameters = gpu->parameters;
+  } else if (gpu.ok() && !spec.reference.empty()) {
+    const Result<GpuData> reference = MakeReferenceData(spec, options);
+    if (!reference.ok()) return "";
+    const Result<GpuData> scaled = AsIfCalibrated(*gpu, *reference);
+    if (!scaled.ok()) return "";
+    parameters = scaled->parameters;
+  } else {
+    return "";
+  }
+  parameters.power_limit = 0;  // the limit itself is no time
+  return KernelsText(parameters, "");
+}
+
+}  // namespace
+
+std::vector<std::string> LimitsWithoutEffect(const Workload& workload,
+                                             const SimulateOptions& options) {
+  std::vector<std::string> lines;
+  for (const GpuSpec& spec : workload.topology.gpus) {
+    const HostKind* kind = KindWith(workload.topology, spec);
+    if (kind == nullptr || !kind->limits.any()) continue;
+    const std::string without = ParametersText(spec, options, {});
+    const auto check = [&](const std::string& stated, const GpuLimits& limit, bool own) {
+      if (ParametersText(spec, options, limit) != without) return;
+      const char* why = without.empty() ? "its times are measured rows, which stay as they are"
+                        : own           ? "it is the GPU's own"
+                                        : "no kernel model of the GPU depends on it";
+      lines.push_back(fmt::format("{} of the hosts '{}' changes no time on the GPU '{}': {}",
+                                  stated, kind->name, spec.name, why));
+    };
+    const auto [watts, mhz] = kind->limits;
+    if (watts > 0) {
+      check(fmt::format("power_limit {} W", watts), {watts, 0}, watts == OwnPowerLimit(spec));
+    }
+    if (mhz > 0) check(fmt::format("clock_limit {} MHz", mhz), {0, mhz}, mhz == spec.clock_mhz);
+  }
+  return lines;
 }
 
 namespace {
@@ -282,6 +383,19 @@ std::string BandText(const KernelTimes& times) {
   return text;
 }
 
+// ", limited to 500 W and 1410 MHz"; "" without limits.
+std::string LimitsText(const Topology& topology, const std::string& gpu) {
+  for (const GpuSpec& spec : topology.gpus) {
+    if (spec.name != gpu) continue;
+    const GpuLimits limits = LimitsOf(topology, spec);
+    if (!limits.any()) return "";
+    std::string text = limits.watts > 0 ? fmt::format(" {} W", limits.watts) : "";
+    if (limits.mhz > 0) text += fmt::format("{} {} MHz", text.empty() ? "" : " and", limits.mhz);
+    return ", limited to" + text;
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string Summary(const KernelTimes& times) {
@@ -298,7 +412,7 @@ std::string Summary(const KernelTimes& times) {
 std::string Explain(const Workload& workload, const KernelTimes& times) {
   std::string out;
   for (const GpuKernelTimes& gpu : times.gpus) {
-    out += fmt::format("GPU {}\n", gpu.gpu);
+    out += fmt::format("GPU {}{}\n", gpu.gpu, LimitsText(workload.topology, gpu.gpu));
     for (size_t i = 0; i < gpu.submodules.size(); ++i) {
       const Submodule& submodule = workload.submodules[i];
       out += fmt::format("{:>12}  {} {}\n", ToString(gpu.submodules[i].total), submodule.name,

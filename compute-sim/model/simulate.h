@@ -24,14 +24,20 @@ struct SimulateOptions {
   KernelAssumptions kernels;
 };
 
-// The data of `spec`: its file's `kernels:` and the profiles measured on it.
-Result<GpuData> MakeGpuData(const GpuSpec& spec, const SimulateOptions& options);
+// The data of `spec`: its file's `kernels:` and the profiles measured on it, at `limits` of hosts.
+Result<GpuData> MakeGpuData(const GpuSpec& spec, const SimulateOptions& options,
+                            const GpuLimits& limits = {});
 // The data of its reference. An error if the text of the reference's file is missing or wrong.
 Result<GpuData> MakeReferenceData(const GpuSpec& spec, const SimulateOptions& options);
 
 // Collects the errors of all GPU types. KernelTimes::source_count counts the kernels of the
 // distinct submodules by the source of their time, without launch gaps.
 Result<KernelTimes> Simulate(const Workload& workload, const SimulateOptions& options);
+
+// A line for each limit of a host's GPUs that changes no time, with the reason. REQUIRES: Simulate
+// has succeeded.
+std::vector<std::string> LimitsWithoutEffect(const Workload& workload,
+                                             const SimulateOptions& options);
 
 // The number of kernels by source: "42 kernels: 0 profile, 42 model, 0 scaled".
 std::string Summary(const KernelTimes& times);

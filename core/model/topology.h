@@ -66,10 +66,19 @@ struct Nics {
   bool operator==(const Nics&) const = default;
 };
 
+// What a host's administrator sets for its GPUs (nvidia-smi -pl and -lgc). 0: nothing is set.
+struct GpuLimits {
+  int watts = 0;
+  int mhz = 0;
+  bool any() const { return watts > 0 || mhz > 0; }
+  bool operator==(const GpuLimits&) const = default;
+};
+
 struct HostKind {
   std::string name;
   int gpu = 0;   // index into Topology::gpus
   int gpus = 0;  // number of GPUs
+  GpuLimits limits;
   ScaleUp scale_up;
   // Machines with their own operating system in one NVLink domain (NVL72: 18 compute trays), with
   // equal parts of the GPUs and NICs, in order. 1: an ordinary host.

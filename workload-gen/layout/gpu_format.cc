@@ -20,6 +20,18 @@ std::string TypesOf(const GpuSpec& gpu) {
   return Join(names);
 }
 
+Status CheckType(DataType type, const char* key, const TrainingJob& job, const Topology& topology) {
+  for (const GpuSpec& gpu : topology.gpus) {
+    // check_fp8_block_scaling_support of Transformer Engine.
+    const bool too_old =
+        type == DataType::kFp8Block && gpu.compute_capability > 0 && gpu.compute_capability < 90;
+    if (gpu.RateOf(type) > FlopRate() && !too_old) continue;
+    return job.ErrorAt(key, fmt::format("the GPU '{}' has no products in {}; it has {}", gpu.name,
+                                        ToString(type), TypesOf(gpu)));
+  }
+  return OkStatus();
+}
+
 // FlashMLA's kernels begin with Hopper, and take fewer numbers of heads on Blackwell
 // (_flash_mla_head_padding of Megatron-LM's dsa_cudnn_kernels.py).
 Status CheckSparseKernels(const TrainingJob& job, const Topology& topology) {
@@ -108,19 +120,14 @@ Status CheckGpuFormat(const TrainingJob& job, const Topology& topology) {
   RETURN_IF_ERROR(CheckAttentionKernels(job, topology));
   RETURN_IF_ERROR(CheckDispatchSms(job, topology));
   const PrecisionRules& precision = job.training.precision;
-  if (!precision.quantized()) return OkStatus();
-  const DataType type = precision.products();
-  for (const GpuSpec& gpu : topology.gpus) {
-    // check_fp8_block_scaling_support of Transformer Engine.
-    const bool too_old =
-        type == DataType::kFp8Block && gpu.compute_capability > 0 && gpu.compute_capability < 90;
-    if (gpu.RateOf(type) > FlopRate() && !too_old) continue;
+  if (precision.quantized()) {
     const bool recipe = precision.fp8 && !precision.delayed_scaling();
-    return job.ErrorAt(recipe ? "training.fp8_recipe" : "training.precision",
-                       fmt::format("the GPU '{}' has no products in {}; it has {}", gpu.name,
-                                   ToString(type), TypesOf(gpu)));
+    RETURN_IF_ERROR(CheckType(precision.products(),
+                              recipe ? "training.fp8_recipe" : "training.precision", job,
+                              topology));
   }
-  return OkStatus();
+  // Attention, and layers whose linear layers are not quantized.
+  return CheckType(precision.type, "training.precision", job, topology);
 }
 
 }  // namespace drydock

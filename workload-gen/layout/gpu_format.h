@@ -1,5 +1,5 @@
-// Whether the GPUs of the cluster compute in the format of the job's products, and run the kernels
-// that exchange its tokens.
+// Whether the GPUs of the cluster compute in the format of the job's products, 16 bits included, and
+// run the kernels that exchange its tokens.
 #ifndef DRYDOCK_WORKLOAD_GEN_LAYOUT_GPU_FORMAT_H_
 #define DRYDOCK_WORKLOAD_GEN_LAYOUT_GPU_FORMAT_H_
 

@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "workload-gen/testing/job_testing.h"
 
 namespace drydock {
@@ -45,7 +48,9 @@ std::string ErrorOn(int compute_capability, const std::vector<std::string>& over
   gpu.name = "gpu";
   gpu.compute_capability = compute_capability;
   gpu.sms = 132;
-  gpu.dense_rate[static_cast<size_t>(DataType::kFp8)] = Tera(1000);
+  for (const DataType type : {DataType::kFp16, DataType::kBf16, DataType::kFp8}) {
+    gpu.dense_rate[static_cast<size_t>(type)] = Tera(1000);
+  }
   const Status status = CheckGpuFormat(TestJob(overrides), topology);
   return status.ok() ? "" : status.error().ToString();
 }
@@ -57,7 +62,7 @@ TEST(GpuFormat, BlocksInFp8BeginWithHopper) {
   EXPECT_EQ(ErrorOn(100, blocks), "");
   EXPECT_EQ(ErrorOn(89, blocks),
             "--set training.fp8_recipe=blockwise: error: the GPU 'gpu' has no products in "
-            "fp8-block; it has fp8");
+            "fp8-block; it has fp16, bf16, fp8");
 }
 
 TEST(GpuFormat, DispatchTakesNoMoreSmsThanTheGpuHas) {
@@ -87,10 +92,28 @@ TEST(GpuFormat, AttentionsKernelsFollowTheGpu) {
             "needs a GPU of Blackwell, and 'gpu' is none; write false");
 }
 
+// A V100 has tensor cores for fp16 only.
+TEST(GpuFormat, SixteenBitsOfOneKindAreNotThoseOfTheOther) {
+  Topology topology = TestTopology(1, 8);
+  for (GpuSpec& gpu : topology.gpus) {
+    gpu.name = "v100";
+    std::fill(std::begin(gpu.dense_rate), std::end(gpu.dense_rate), FlopRate());
+    gpu.dense_rate[static_cast<size_t>(DataType::kFp16)] = Tera(125);
+  }
+  const auto error = [&](const std::string& precision) {
+    const Status status = CheckGpuFormat(TestJob({"training.precision=" + precision}), topology);
+    return status.ok() ? "" : status.error().ToString();
+  };
+  EXPECT_EQ(error("fp16"), "");
+  EXPECT_THAT(error("bf16"),
+              EndsWith("error: the GPU 'v100' has no products in bf16; it has fp16"));
+}
+
 // Sparse attention of `heads` heads on each of two tensor ranks, on a GPU of this capability.
 std::string SparseError(int compute_capability, int heads) {
   Topology topology = TestTopology(1, 8);
   topology.gpus.front().name = "gpu";
+  topology.gpus.front().dense_rate[static_cast<size_t>(DataType::kFp16)] = Tera(1000);
   topology.gpus.front().compute_capability = compute_capability;
   const TrainingJob job =
       TestJob({"parallel.sequence_parallel=true", "model.bias=false",

@@ -117,6 +117,8 @@ void EncodeHostKind(const HostKind& from, proto::Topology::HostKind* to) {
   EncodeHostMemory(from.memory, to->mutable_memory());
   EncodeNics(from.nics, to->mutable_nics());
   to->set_nccl_topology(from.nccl_topology_file);
+  to->set_power_limit_watts(from.limits.watts);
+  to->set_clock_limit_mhz(from.limits.mhz);
 }
 
 HostKind DecodeHostKind(const proto::Topology::HostKind& from) {
@@ -130,6 +132,7 @@ HostKind DecodeHostKind(const proto::Topology::HostKind& from) {
   to.memory = DecodeHostMemory(from.memory());
   to.nics = DecodeNics(from.nics());
   to.nccl_topology_file = from.nccl_topology();
+  to.limits = {from.power_limit_watts(), from.clock_limit_mhz()};
   return to;
 }
 

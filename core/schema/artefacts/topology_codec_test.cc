@@ -76,6 +76,9 @@ TEST(TopologyCodecTest, EverySectionReadsBackEqual) {
     ASSERT_TRUE(cluster.ok()) << cluster.error().ToString();
     ExpectRoundTrip(*cluster);
   }
+  ClusterInput limited = testing::ToyCluster();
+  limited.topology.host_kinds[0].limits = {500, 1410};
+  ExpectRoundTrip(limited);
 }
 
 TEST_F(ArtefactsTest, ATopologyOfAnotherTextIsStale) {

@@ -19,7 +19,11 @@ inline constexpr double kMinLaunchSpeed = 0.05, kMaxLaunchSpeed = 100;
 inline constexpr int kMinPcieGeneration = 3, kMaxPcieGeneration = 6, kMaxPcieLanes = 16;
 inline constexpr int kMinComputeCapability = 60, kMaxComputeCapability = 150;
 inline constexpr int kMaxSms = 4096;
-inline constexpr int kMinClock = 100;  // MHz
+inline constexpr int kMinClock = 100, kMaxClock = 10'000;  // MHz
+inline constexpr int kMaxWatts = 10'000;                   // of a GPU
+// The least share of a GPU's power or clock to which a host may limit it. The drivers take 100 W of
+// an A100's 400 and 200 W of an H100's 700.
+inline constexpr double kMinLimitShare = 0.25;
 // A share of a link's rate. Much smaller shares would round the rate to 0.
 inline constexpr double kMinLinkShare = 0.01;
 

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "core/base/scan.h"
+#include <optional>
+
 #include "core/schema/cluster/cluster_limits.h"
+#include "core/schema/cluster/gpu_limits_file.h"
 #include "core/schema/cluster/sharing_file.h"
 #include "core/schema/fabric/limits.h"
 
@@ -22,11 +24,10 @@ void ReadDenseRates(const YamlNode& node, GpuSpec* spec, Diagnostics* diagnostic
 void ReadClock(YamlReader* gpu, int* mhz) {
   std::string text;
   gpu->ReadOptional("clock", &text);
-  constexpr std::string_view kUnit = " MHz";
-  const std::string_view number =
-      text.ends_with(kUnit) ? std::string_view(text).substr(0, text.size() - kUnit.size()) : "";
-  if (!gpu->Has("clock") || (ScanNumbers(number, {""}, {mhz}) && *mhz >= kMinClock)) return;
-  gpu->Fail("clock", fmt::format("expected a clock like '1410 MHz', found '{}'", text));
+  if (!gpu->Has("clock")) return;
+  const std::optional<int> clock = MegahertzOf(text);
+  *mhz = clock.value_or(0);
+  if (!clock) gpu->Fail("clock", fmt::format("expected a clock like '1410 MHz', found '{}'", text));
 }
 
 void ReadSpecification(const YamlNode& node, GpuSpec* spec, Diagnostics* diagnostics) {

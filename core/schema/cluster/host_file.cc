@@ -7,6 +7,7 @@
 
 #include "core/base/scan.h"
 #include "core/schema/cluster/cluster_limits.h"
+#include "core/schema/cluster/gpu_limits_file.h"
 #include "core/schema/cluster/host_memory_file.h"
 #include "core/schema/fabric/limits.h"
 
@@ -234,6 +235,7 @@ void ReadHost(YamlReader* reader, const GpuSpec* gpu, const NicDefaults& default
     reader->Fail("trays", fmt::format("{} GPUs cannot be shared evenly by {} trays", kind->gpus,
                                       kind->trays));
   }
+  ReadGpuLimits(reader, gpu, &kind->limits);
   if (const YamlNode* scale_up = reader->Take("scale_up", true)) {
     ReadScaleUp(*scale_up, kind->gpus, gpu, &kind->scale_up, diagnostics);
     if (kind->trays > 1 && kind->scale_up.kind != ScaleUpKind::kNvSwitch) {

@@ -155,9 +155,15 @@ bool AreNics(const Nics& nics, const HostKind& kind) {
          (nics.count % kind.gpus == 0 || kind.gpus % nics.count == 0);
 }
 
+bool AreLimits(const GpuLimits& limits) {
+  return limits.watts >= 0 && limits.watts <= kMaxWatts && limits.mhz >= 0 &&
+         limits.mhz <= kMaxClock;
+}
+
 bool IsHostKind(const HostKind& kind, const std::vector<GpuSpec>& gpus) {
   return IsIndex(kind.gpu, gpus.size()) && kind.gpus >= 1 && kind.gpus <= kMaxGpus &&
          kind.trays >= 1 && kind.trays <= kMaxTrays && kind.gpus % kind.trays == 0 &&
+         AreLimits(kind.limits) &&
          (kind.trays == 1 || kind.scale_up.kind == ScaleUpKind::kNvSwitch) &&
          IsScaleUp(kind.scale_up, kind.gpus, gpus[static_cast<size_t>(kind.gpu)]) &&
          IsBoard(kind.board) && IsMemory(kind.memory) && AreNics(kind.nics, kind);

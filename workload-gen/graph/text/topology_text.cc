@@ -79,6 +79,8 @@ void AppendBoard(const HostKind& kind, int compute_capability, std::string* text
 void AppendHostKind(const HostKind& kind, const GpuSpec& gpu, std::string* text) {
   fmt::format_to(Out(*text), "host kind {}: {} x {}", kind.name, kind.gpus, gpu.name);
   if (kind.trays > 1) fmt::format_to(Out(*text), " in {} trays", kind.trays);
+  if (kind.limits.watts > 0) fmt::format_to(Out(*text), ", limited to {} W", kind.limits.watts);
+  if (kind.limits.mhz > 0) fmt::format_to(Out(*text), ", limited to {} MHz", kind.limits.mhz);
   if (!kind.nccl_topology_file.empty()) {
     fmt::format_to(Out(*text), ", NCCL topology {}", kind.nccl_topology_file);
   }

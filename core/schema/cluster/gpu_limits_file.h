@@ -1,0 +1,29 @@
+// Limits of the power and of the clock of GPUs: their text, and the part of cluster.topo that sets
+// them for the GPUs of a host.
+#ifndef DRYDOCK_CORE_SCHEMA_CLUSTER_GPU_LIMITS_FILE_H_
+#define DRYDOCK_CORE_SCHEMA_CLUSTER_GPU_LIMITS_FILE_H_
+
+#include <optional>
+#include <string_view>
+
+#include "core/base/yaml.h"
+#include "core/model/topology.h"
+
+namespace drydock {
+
+// 700 for "700 W"; nothing if `text` is no power of a GPU.
+std::optional<int> WattsOf(std::string_view text);
+// 1410 for "1410 MHz"; nothing if `text` is no clock of a GPU.
+std::optional<int> MegahertzOf(std::string_view text);
+
+// The power in watts that the GPU may draw (`scaling: power_limit` of its file); 0 if its file does
+// not state it.
+int OwnPowerLimit(const GpuSpec& gpu);
+
+// Reads power_limit and clock_limit of a kind of host. `gpu`: the host's GPU, or null if it could
+// not be read; a limit that the GPU does not allow is a mistake.
+void ReadGpuLimits(YamlReader* reader, const GpuSpec* gpu, GpuLimits* limits);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_CORE_SCHEMA_CLUSTER_GPU_LIMITS_FILE_H_
