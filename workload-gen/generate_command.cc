@@ -32,8 +32,8 @@
 #include "workload-gen/graph/text/workload_text.h"
 #include "workload-gen/import/job_source.h"
 #include "workload-gen/job/graph_rules.h"
-#include "workload-gen/job/host_launch.h"
-#include "workload-gen/job/host_memory.h"
+#include "workload-gen/host/host_launch.h"
+#include "workload-gen/host/host_memory.h"
 #include "workload-gen/job/inference_scope.h"
 #include "workload-gen/job/job_rules.h"
 #include "workload-gen/job/key.h"
@@ -42,7 +42,7 @@
 #include "workload-gen/layout/nearest_layout.h"
 #include "workload-gen/memory/rank_memory.h"
 #include "workload-gen/work/assumptions.h"
-#include "workload-gen/work/expert_loads.h"
+#include "workload-gen/routing/expert_loads.h"
 #include "workload-gen/work/host_costs.h"
 
 namespace drydock {

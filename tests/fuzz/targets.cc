@@ -12,7 +12,7 @@
 #include "core/schema/artefacts/trace_file.h"
 #include "core/schema/cluster/cluster_file.h"
 #include "core/schema/cluster/gpu_file.h"
-#include "core/schema/cluster/host_memory_file.h"
+#include "core/schema/host/host_memory_file.h"
 #include "core/schema/cluster/topology_check.h"
 #include "core/schema/testing/workload_testing.h"
 #include "core/testing/unit_testing.h"

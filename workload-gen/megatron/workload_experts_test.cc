@@ -9,7 +9,7 @@
 #include "workload-gen/testing/job_testing.h"
 #include "workload-gen/testing/structure_testing.h"
 #include "workload-gen/work/model_size.h"
-#include "workload-gen/work/token_routing.h"
+#include "workload-gen/routing/token_routing.h"
 #include "workload-gen/work/transformer.h"
 
 namespace drydock {

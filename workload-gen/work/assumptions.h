@@ -8,7 +8,7 @@
 
 #include "core/model/variation.h"
 #include "core/model/workload.h"
-#include "core/schema/cluster/host_launch_file.h"
+#include "core/schema/host/host_launch_file.h"
 #include "core/schema/cluster/processor_file.h"
 #include "workload-gen/job/training_job.h"
 

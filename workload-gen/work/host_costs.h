@@ -4,7 +4,7 @@
 #define DRYDOCK_WORKLOAD_GEN_WORK_HOST_COSTS_H_
 
 #include "core/model/workload.h"
-#include "core/schema/cluster/host_launch_file.h"
+#include "core/schema/host/host_launch_file.h"
 #include "workload-gen/job/training_job.h"
 
 namespace drydock {

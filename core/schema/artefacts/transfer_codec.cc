@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/schema/artefacts/protocol.h"
-#include "core/schema/cluster/host_memory_file.h"
+#include "core/schema/host/host_memory_file.h"
 
 namespace drydock {
 

@@ -8,7 +8,7 @@
 #include "core/base/scan.h"
 #include "core/schema/cluster/cluster_limits.h"
 #include "core/schema/cluster/gpu_limits_file.h"
-#include "core/schema/cluster/host_memory_file.h"
+#include "core/schema/host/host_memory_file.h"
 #include "core/schema/fabric/limits.h"
 
 namespace drydock {

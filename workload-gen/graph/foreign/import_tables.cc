@@ -5,7 +5,7 @@
 
 #include "core/base/spelling.h"
 #include "workload-gen/graph/foreign/import.h"
-#include "workload-gen/job/host_memory.h"
+#include "workload-gen/host/host_memory.h"
 #include "workload-gen/work/table_finish.h"
 
 namespace drydock {

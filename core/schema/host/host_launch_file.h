@@ -1,7 +1,7 @@
 // Reads configs/host-launch.yaml: the costs of launching work on a host, one set per launch mode of
 // a framework, each with its source (docs/explanation/host-launch.md).
-#ifndef DRYDOCK_CORE_SCHEMA_CLUSTER_HOST_LAUNCH_FILE_H_
-#define DRYDOCK_CORE_SCHEMA_CLUSTER_HOST_LAUNCH_FILE_H_
+#ifndef DRYDOCK_CORE_SCHEMA_HOST_HOST_LAUNCH_FILE_H_
+#define DRYDOCK_CORE_SCHEMA_HOST_HOST_LAUNCH_FILE_H_
 
 #include <map>
 #include <string>
@@ -47,4 +47,4 @@ Result<std::vector<HostLaunchSet>> ParseHostLaunchFile(const std::string& text,
 
 }  // namespace drydock
 
-#endif  // DRYDOCK_CORE_SCHEMA_CLUSTER_HOST_LAUNCH_FILE_H_
+#endif  // DRYDOCK_CORE_SCHEMA_HOST_HOST_LAUNCH_FILE_H_

@@ -1,7 +1,7 @@
 // The memory that loads and stores of a workload access. The cluster states it per kind of host;
 // configs/host-memory.yaml has the defaults.
-#ifndef DRYDOCK_WORKLOAD_GEN_JOB_HOST_MEMORY_H_
-#define DRYDOCK_WORKLOAD_GEN_JOB_HOST_MEMORY_H_
+#ifndef DRYDOCK_WORKLOAD_GEN_HOST_HOST_MEMORY_H_
+#define DRYDOCK_WORKLOAD_GEN_HOST_HOST_MEMORY_H_
 
 #include <string>
 
@@ -18,4 +18,4 @@ Status FillHostMemory(Workload* workload);
 
 }  // namespace drydock
 
-#endif  // DRYDOCK_WORKLOAD_GEN_JOB_HOST_MEMORY_H_
+#endif  // DRYDOCK_WORKLOAD_GEN_HOST_HOST_MEMORY_H_

@@ -1,7 +1,7 @@
 // Reads configs/host-memory.yaml: the defaults for a host's memory and for copies between it and
 // its GPUs (docs/explanation/memory.md), each with its source.
-#ifndef DRYDOCK_CORE_SCHEMA_CLUSTER_HOST_MEMORY_FILE_H_
-#define DRYDOCK_CORE_SCHEMA_CLUSTER_HOST_MEMORY_FILE_H_
+#ifndef DRYDOCK_CORE_SCHEMA_HOST_HOST_MEMORY_FILE_H_
+#define DRYDOCK_CORE_SCHEMA_HOST_HOST_MEMORY_FILE_H_
 
 #include <map>
 #include <string>
@@ -33,4 +33,4 @@ bool IsComplete(const HostMemory& memory);
 
 }  // namespace drydock
 
-#endif  // DRYDOCK_CORE_SCHEMA_CLUSTER_HOST_MEMORY_FILE_H_
+#endif  // DRYDOCK_CORE_SCHEMA_HOST_HOST_MEMORY_FILE_H_

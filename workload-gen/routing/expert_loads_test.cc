@@ -1,5 +1,5 @@
 // "How many tokens does the busiest rank of experts get?"
-#include "workload-gen/work/expert_loads.h"
+#include "workload-gen/routing/expert_loads.h"
 
 #include "core/base/order_statistics.h"
 #include "workload-gen/testing/job_testing.h"

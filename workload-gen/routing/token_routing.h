@@ -1,8 +1,8 @@
 // The number of token copies that a layer of experts sends to each rank, and the calls that carry
 // them (Megatron's token_dispatcher.py; DeepEP). The numbers are means of a router with the
 // configured imbalance. Pure functions.
-#ifndef DRYDOCK_WORKLOAD_GEN_WORK_TOKEN_ROUTING_H_
-#define DRYDOCK_WORKLOAD_GEN_WORK_TOKEN_ROUTING_H_
+#ifndef DRYDOCK_WORKLOAD_GEN_ROUTING_TOKEN_ROUTING_H_
+#define DRYDOCK_WORKLOAD_GEN_ROUTING_TOKEN_ROUTING_H_
 
 #include <cstdint>
 
@@ -53,4 +53,4 @@ double ShareInPart(int experts, int per_token, int parts, double load);
 
 }  // namespace drydock
 
-#endif  // DRYDOCK_WORKLOAD_GEN_WORK_TOKEN_ROUTING_H_
+#endif  // DRYDOCK_WORKLOAD_GEN_ROUTING_TOKEN_ROUTING_H_

@@ -1,4 +1,4 @@
-#include "workload-gen/work/token_routing.h"
+#include "workload-gen/routing/token_routing.h"
 
 #include <cmath>
 

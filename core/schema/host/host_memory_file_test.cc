@@ -1,4 +1,4 @@
-#include "core/schema/cluster/host_memory_file.h"
+#include "core/schema/host/host_memory_file.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "workload-gen/work/expert_loads.h"
+#include "workload-gen/routing/expert_loads.h"
 
 #include <fmt/format.h>
 

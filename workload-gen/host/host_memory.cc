@@ -1,4 +1,4 @@
-#include "workload-gen/job/host_memory.h"
+#include "workload-gen/host/host_memory.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 #include "core/base/files.h"
 #include "core/base/version.h"
-#include "core/schema/cluster/host_memory_file.h"
+#include "core/schema/host/host_memory_file.h"
 
 namespace drydock {
 

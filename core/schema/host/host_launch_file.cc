@@ -1,4 +1,4 @@
-#include "core/schema/cluster/host_launch_file.h"
+#include "core/schema/host/host_launch_file.h"
 
 #include <fmt/format.h>
 

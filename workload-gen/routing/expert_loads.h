@@ -1,7 +1,7 @@
 // How many tokens the busiest expert-parallel rank gets, from the distribution of the loads of
 // experts that training.moe_expert_loads names (configs/expert-loads.yaml).
-#ifndef DRYDOCK_WORKLOAD_GEN_WORK_EXPERT_LOADS_H_
-#define DRYDOCK_WORKLOAD_GEN_WORK_EXPERT_LOADS_H_
+#ifndef DRYDOCK_WORKLOAD_GEN_ROUTING_EXPERT_LOADS_H_
+#define DRYDOCK_WORKLOAD_GEN_ROUTING_EXPERT_LOADS_H_
 
 #include <string>
 
@@ -29,4 +29,4 @@ Status ResolveExpertLoads(TrainingJob* job);
 
 }  // namespace drydock
 
-#endif  // DRYDOCK_WORKLOAD_GEN_WORK_EXPERT_LOADS_H_
+#endif  // DRYDOCK_WORKLOAD_GEN_ROUTING_EXPERT_LOADS_H_
