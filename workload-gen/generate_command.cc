@@ -30,10 +30,10 @@
 #include "workload-gen/graph/check/check.h"
 #include "workload-gen/graph/check/communicators.h"
 #include "workload-gen/graph/text/workload_text.h"
-#include "workload-gen/import/job_source.h"
-#include "workload-gen/job/graph_rules.h"
 #include "workload-gen/host/host_launch.h"
 #include "workload-gen/host/host_memory.h"
+#include "workload-gen/import/job_source.h"
+#include "workload-gen/job/graph_rules.h"
 #include "workload-gen/job/inference_scope.h"
 #include "workload-gen/job/job_rules.h"
 #include "workload-gen/job/key.h"
@@ -41,8 +41,8 @@
 #include "workload-gen/layout/gpu_format.h"
 #include "workload-gen/layout/nearest_layout.h"
 #include "workload-gen/memory/rank_memory.h"
-#include "workload-gen/work/assumptions.h"
 #include "workload-gen/routing/expert_loads.h"
+#include "workload-gen/work/assumptions.h"
 #include "workload-gen/work/host_costs.h"
 
 namespace drydock {

@@ -6,10 +6,10 @@
 #include <random>
 
 #include "workload-gen/layout/process_groups.h"
+#include "workload-gen/routing/token_routing.h"
 #include "workload-gen/testing/job_testing.h"
 #include "workload-gen/testing/structure_testing.h"
 #include "workload-gen/work/model_size.h"
-#include "workload-gen/routing/token_routing.h"
 #include "workload-gen/work/transformer.h"
 
 namespace drydock {

@@ -8,8 +8,8 @@
 
 #include "core/model/variation.h"
 #include "core/model/workload.h"
-#include "core/schema/host/host_launch_file.h"
 #include "core/schema/cluster/processor_file.h"
+#include "core/schema/host/host_launch_file.h"
 #include "workload-gen/job/training_job.h"
 
 namespace drydock {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "workload-gen/work/submodule_maker.h"
 #include "workload-gen/routing/token_routing.h"
+#include "workload-gen/work/submodule_maker.h"
 
 namespace drydock {
 

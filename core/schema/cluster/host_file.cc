@@ -8,8 +8,8 @@
 #include "core/base/scan.h"
 #include "core/schema/cluster/cluster_limits.h"
 #include "core/schema/cluster/gpu_limits_file.h"
-#include "core/schema/host/host_memory_file.h"
 #include "core/schema/fabric/limits.h"
+#include "core/schema/host/host_memory_file.h"
 
 namespace drydock {
 namespace {
