@@ -29,7 +29,7 @@
 #include "workload-gen/graph/check/communicators.h"
 #include "workload-gen/graph/text/workload_text.h"
 #include "workload-gen/import/job_source.h"
-#include "workload-gen/job/host_launch.h"
+#include "workload-gen/host/host_launch.h"
 #include "workload-gen/job/host_memory.h"
 #include "workload-gen/job/inference_scope.h"
 #include "workload-gen/job/key.h"
@@ -37,9 +37,9 @@
 #include "workload-gen/layout/gpu_format.h"
 #include "workload-gen/layout/nearest_layout.h"
 #include "workload-gen/memory/rank_memory.h"
-#include "workload-gen/work/assumptions.h"
+#include "workload-gen/host/assumptions.h"
 #include "workload-gen/work/expert_loads.h"
-#include "workload-gen/work/host_costs.h"
+#include "workload-gen/host/host_costs.h"
 
 namespace drydock {
 namespace {

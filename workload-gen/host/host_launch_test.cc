@@ -1,4 +1,4 @@
-#include "workload-gen/job/host_launch.h"
+#include "workload-gen/host/host_launch.h"
 
 #include "workload-gen/testing/job_testing.h"
 

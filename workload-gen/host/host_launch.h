@@ -1,7 +1,7 @@
 // The costs of launching work on the hosts of a training run: the set of configs/host-launch.yaml
 // that training.host_launch names.
-#ifndef DRYDOCK_WORKLOAD_GEN_JOB_HOST_LAUNCH_H_
-#define DRYDOCK_WORKLOAD_GEN_JOB_HOST_LAUNCH_H_
+#ifndef DRYDOCK_WORKLOAD_GEN_HOST_HOST_LAUNCH_H_
+#define DRYDOCK_WORKLOAD_GEN_HOST_HOST_LAUNCH_H_
 
 #include <string>
 
@@ -19,4 +19,4 @@ Result<HostLaunchSet> HostLaunchOf(const TrainingJob& job);
 
 }  // namespace drydock
 
-#endif  // DRYDOCK_WORKLOAD_GEN_JOB_HOST_LAUNCH_H_
+#endif  // DRYDOCK_WORKLOAD_GEN_HOST_HOST_LAUNCH_H_
