@@ -30,6 +30,8 @@
 #include "workload-gen/graph/check/check.h"
 #include "workload-gen/graph/check/communicators.h"
 #include "workload-gen/graph/text/workload_text.h"
+#include "workload-gen/host/assumptions.h"
+#include "workload-gen/host/host_costs.h"
 #include "workload-gen/host/host_launch.h"
 #include "workload-gen/host/host_memory.h"
 #include "workload-gen/import/job_source.h"
@@ -42,8 +44,6 @@
 #include "workload-gen/layout/nearest_layout.h"
 #include "workload-gen/memory/rank_memory.h"
 #include "workload-gen/routing/expert_loads.h"
-#include "workload-gen/work/assumptions.h"
-#include "workload-gen/work/host_costs.h"
 
 namespace drydock {
 namespace {

@@ -97,5 +97,24 @@ TEST(Pictures, RowsAreEvenlyChosenFromFirstToLast) {
   EXPECT_EQ(rows.back(), 99u);
 }
 
+TEST(Page, ShowsPyTorchsPeaksTheHostsCausesAndAssumptions) {
+  Inputs inputs = FakeRun();
+  inputs.workload.memory = {{{"parameters", Bytes(10'000'000'000)}},
+                            {{"parameters", Bytes(20'000'000'000)}}};
+  inputs.workload.pytorch = {{Bytes(9'000'000'000), Bytes(9'500'000'000)},
+                             {Bytes(18'000'000'000), Bytes(19'250'000'000)}};
+  inputs.workload.launch.queue = 1;
+  inputs.workload.assumptions = {{"host costs", "fast", "a file"}};
+  for (TimeAccount& account : inputs.timeline.accounts) {
+    account.host = account.host_time.of(HostCause::kCode) = Time::Us(60);
+  }
+  const std::string page = PageOf(inputs, Summarize(inputs), {});
+  for (const char* text :
+       {"max_memory_reserved 19.25 GB", "host: module code",
+        "of the iteration the host decides: not launch-bound", "<td>host costs</td>"}) {
+    EXPECT_NE(page.find(text), std::string::npos) << text;
+  }
+}
+
 }  // namespace
 }  // namespace drydock

@@ -1,5 +1,5 @@
 // "What does this prediction take for granted, and where do the values come from?"
-#include "workload-gen/work/assumptions.h"
+#include "workload-gen/host/assumptions.h"
 
 #include <gmock/gmock.h>
 

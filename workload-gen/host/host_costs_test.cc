@@ -1,4 +1,4 @@
-#include "workload-gen/work/host_costs.h"
+#include "workload-gen/host/host_costs.h"
 
 #include <gtest/gtest.h>
 

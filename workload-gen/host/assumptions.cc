@@ -1,4 +1,4 @@
-#include "workload-gen/work/assumptions.h"
+#include "workload-gen/host/assumptions.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "core/base/files.h"
 #include "core/base/plural.h"
 #include "workload-gen/job/key.h"
-#include "workload-gen/work/host_costs.h"
+#include "workload-gen/host/host_costs.h"
 
 namespace drydock {
 namespace {

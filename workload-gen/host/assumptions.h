@@ -1,7 +1,7 @@
 // What the prediction of a training run takes for granted: the costs of hosts and libraries, and
 // settings that the model file may leave open. The report prints each in a line of its own.
-#ifndef DRYDOCK_WORKLOAD_GEN_WORK_ASSUMPTIONS_H_
-#define DRYDOCK_WORKLOAD_GEN_WORK_ASSUMPTIONS_H_
+#ifndef DRYDOCK_WORKLOAD_GEN_HOST_ASSUMPTIONS_H_
+#define DRYDOCK_WORKLOAD_GEN_HOST_ASSUMPTIONS_H_
 
 #include <string>
 #include <vector>
@@ -29,4 +29,4 @@ std::vector<Assumption> AssumptionsOf(const AssumedFrom& from);
 
 }  // namespace drydock
 
-#endif  // DRYDOCK_WORKLOAD_GEN_WORK_ASSUMPTIONS_H_
+#endif  // DRYDOCK_WORKLOAD_GEN_HOST_ASSUMPTIONS_H_

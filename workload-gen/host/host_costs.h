@@ -1,7 +1,7 @@
 // Charges the host for the code of a framework: the costs of a set of configs/host-launch.yaml go
 // to the submodules of a workload (docs/explanation/host-launch.md).
-#ifndef DRYDOCK_WORKLOAD_GEN_WORK_HOST_COSTS_H_
-#define DRYDOCK_WORKLOAD_GEN_WORK_HOST_COSTS_H_
+#ifndef DRYDOCK_WORKLOAD_GEN_HOST_HOST_COSTS_H_
+#define DRYDOCK_WORKLOAD_GEN_HOST_HOST_COSTS_H_
 
 #include "core/model/workload.h"
 #include "core/schema/host/host_launch_file.h"
@@ -18,4 +18,4 @@ void ChargeHost(const HostLaunchSet& set, const TrainingJob& job, Workload* work
 
 }  // namespace drydock
 
-#endif  // DRYDOCK_WORKLOAD_GEN_WORK_HOST_COSTS_H_
+#endif  // DRYDOCK_WORKLOAD_GEN_HOST_HOST_COSTS_H_
