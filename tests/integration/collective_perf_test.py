@@ -141,6 +141,20 @@ class CollectivePerf(unittest.TestCase):
         (line,) = rows("all_reduce", "-b", "64M", "-e", "64M", "--cluster", ONE, "-v")
         self.assertTrue(line.endswith("  # ring Simple, 24 channels; analytical"), line)
 
+    def test_one_process_launches_on_its_gpus_in_turn(self):
+        call = ("all_reduce", "-b", "64", "-e", "64M", "-f", "1048576", "--cluster", ONE, "--network", "analytical")
+        alone = [float(line.split()[5]) for line in rows(*call)]
+        _, stdout, _ = run(*call, "-g", "8", "--launch-us", "4")
+        together = [float(line.split()[5]) for line in stdout.splitlines() if not line.startswith("#")]
+        self.assertIn("# launch: processes of 8 GPUs, 4 us for each launch: a call begins 28 us later on the last GPU of "
+                      "a process than on the first\n", stdout)
+        self.assertGreater(together[0], 32)  # eight launches set the pace of a call that takes less
+        self.assertLess(together[0], 36)
+        self.assertGreater(together[1], alone[1] + 0.5)  # the first call of 20 waits for them
+        self.assertLess(together[1], alone[1] + 32 / 20)
+        self.assertEqual(run(*call, "-g", "3"), (1, "", "error: -g 3: the 8 GPUs of host 0 cannot be "
+                                                 "divided among processes of 3; write a divisor of 8\n"))
+
     def test_sendrecv_is_a_ring(self):
         (line,) = rows("sendrecv", "-b", "512M", "-e", "512M", "--cluster", ONE)
         size, count, _, op, root, _, algbw, busbw = line.split()[:8]
