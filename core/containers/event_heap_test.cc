@@ -35,5 +35,23 @@ TEST(EventHeapTest, PushesBetweenPopsKeepTheOrder) {
   EXPECT_EQ(heap.size(), 100u);
 }
 
+TEST(EventHeapTest, ErasedEventsAreGoneAndTheOthersKeepTheirOrder) {
+  std::mt19937 random(3);
+  std::vector<int> values(500);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int>(i);
+  for (const int each : {1, 2, 3, 7, 499}) {
+    std::shuffle(values.begin(), values.end(), random);
+    EventHeap<int> heap;
+    for (const int value : values) heap.Push(value);
+    heap.Erase([each](int value) { return value % each == 0; });
+    for (int expected = 0; expected < 500; ++expected) {
+      if (expected % each != 0) {
+        ASSERT_EQ(heap.Pop(), expected) << each;
+      }
+    }
+    EXPECT_TRUE(heap.empty());
+  }
+}
+
 }  // namespace
 }  // namespace drydock

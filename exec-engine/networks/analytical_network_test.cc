@@ -2,13 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/model/fabric/connection_shape.h"
 #include "core/model/fabric/fabric_map.h"
 #include "core/model/fabric/fabric_paths.h"
+#include "core/network/forgetful_network.h"
 #include "exec-engine/testing/replay_testing.h"
 
 namespace drydock {
@@ -69,6 +73,60 @@ struct World {
 // 50 ns of fabric, one packet stored by the switch, 500 ns NIC.
 constexpr int64_t kPacket = 167120;
 constexpr int64_t kLatency = 500000 + 400000 + 500000;
+
+// Eight messages that were not sent at 10 us are sent at 30 us after all, as of 10 us. Some of them
+// have been delivered by then, some are on their way.
+TEST(AnalyticalNetworkTest, CatchingUpGivesTheCallbacksOfMessagesSentInTime) {
+  std::vector<std::string> expected[2];
+  std::vector<std::pair<std::string, int64_t>> counters;
+  for (const bool late : {false, true}) {
+    World world(testing::SmallCluster(2, 2));
+    const auto send = [&world] {
+      for (MessageId id = 1; id <= 8; ++id) world.Send(0, 1, id, 200'000, id % 2 == 0 ? 1 : 0);
+    };
+    for (Recorder& actor : world.actors) {
+      actor.on_start = [&actor] {
+        for (const int at : {10, 30, 31}) actor.port->At(Time::Us(at), static_cast<TimerId>(at));
+      };
+    }
+    int delivered = 0;
+    if (late) {
+      world.actors[1].on_timer = [&](TimerId id) {
+        if (id != 30) return;
+        auto* network = dynamic_cast<ForgetfulNetwork*>(world.network.get());
+        ASSERT_TRUE(network != nullptr && network->Forgets());
+        network->CatchUp(Time::Us(10), [&] {
+          EXPECT_EQ(world.actors[0].port->Now(), Time::Us(10));
+          send();
+        });
+        EXPECT_EQ(world.actors[1].port->Now(), Time::Us(30));
+        for (const std::string& line : world.actors[1].log) {
+          delivered += line.find("delivered") != std::string::npos;
+        }
+      };
+    } else {
+      world.actors[0].on_timer = [&](TimerId id) {
+        if (id == 10) send();
+      };
+    }
+    world.Run();
+    for (size_t host = 0; host < 2; ++host) {
+      std::vector<std::string>& log = world.actors[host].log;
+      std::stable_sort(log.begin(), log.end(), [](const std::string& a, const std::string& b) {
+        return std::stoll(a) < std::stoll(b);
+      });
+      if (!late) {
+        expected[host] = log;
+      } else {
+        EXPECT_EQ(log, expected[host]) << "host " << host;
+        EXPECT_GT(delivered, 1);
+        EXPECT_LT(delivered, 7);
+      }
+    }
+    if (!late) counters = world.network->Counters();
+    EXPECT_EQ(world.network->Counters(), counters);
+  }
+}
 
 TEST(AnalyticalNetworkTest, MessageTakesWireAndLatency) {
   World world(testing::SmallCluster(2, 1));

@@ -1,12 +1,14 @@
 // The steady state of a schedule is replayed once. While a replay runs, its state is taken at cuts,
 // one period of the programs apart (program_periods.h). Two cuts with equal states, relative to
 // their times and places in the programs, have equal futures as long as the programs repeat. So
-// the replay begins again with programs that lack `count` periods, and Lengthen puts the times of
-// these periods into its timeline: those of the period between the two cuts, shifted. The result is
-// the same to the picosecond (docs/explanation/replay.md).
+// the replay goes on with programs that lack `count` periods, and Lengthen puts the times of these
+// periods into its timeline: those of the period between two cuts, shifted. The result is the same
+// to the picosecond (docs/explanation/replay.md).
 //
-// Where possible the replay does not begin again but goes on with such programs from the second
-// cut: up to there it has seen the same ops.
+// Up to the cut, the replay has seen the same ops of the shorter programs. Where it cannot go on
+// with them, for example because a call has begun of which they number another, it begins again.
+// Programs of many periods lack most of them from the beginning, as long as the replay only
+// searches (OnlySearch); if it finds nothing, another replay has all periods.
 //
 // States are compared number by number, not by hashes.
 #ifndef DRYDOCK_EXEC_ENGINE_STEADY_STEADY_STATE_H_
