@@ -48,5 +48,12 @@ TEST(TopologyText, NamesEachPart) {
   EXPECT_THAT(text, HasSubstr("seed 7\n"));
 }
 
+TEST(TopologyText, NamesTheLimitsOfGpus) {
+  Topology topology = TwoHosts();
+  topology.host_kinds[0].limits = {500, 1410};
+  EXPECT_THAT(TopologyText(topology, {}),
+              HasSubstr("host kind box: 2 x toy, limited to 500 W, limited to 1410 MHz\n"));
+}
+
 }  // namespace
 }  // namespace drydock
