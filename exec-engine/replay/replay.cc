@@ -223,7 +223,7 @@ class Run {
       }
       const auto of_class = static_cast<size_t>(workload.class_of_rank[static_cast<size_t>(rank)]);
       const AccountedRank accounted = {workload.programs[of_class], workload.roles,
-                                       workload.transfers, &index_.launches_of(rank)};
+                                       workload.transfers, &index_->launches_of(rank)};
       timeline_.accounts.push_back(
           AccountFor(accounted, timeline_.ranks[static_cast<size_t>(rank)], timeline_.iteration));
     }
