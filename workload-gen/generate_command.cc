@@ -115,8 +115,9 @@ void Declare(CLI::App* app, Options* options, const CommonOptions& common) {
                   "Takes the training run from a Megatron-LM launch script or a file of its "
                   "arguments, in place of model.yaml");
   app->add_option("--variable", options->model.variables,
-                  "NAME=VALUE: sets a variable of the launch script, whatever it assigns; 1=VALUE "
-                  "sets its argument $1, @=VALUES all of them; may be repeated")
+                  "NAME=VALUE: sets a variable of the launch script, in place of what the script "
+                  "assigns. 1=VALUE sets its first argument, @=VALUES all its arguments. May be "
+                  "repeated")
       ->allow_extra_args(false);
   app->add_flag("--strict", options->model.strict,
                 "Settings of a launch script, a config.json or a file of overlaps that are not "

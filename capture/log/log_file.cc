@@ -28,7 +28,7 @@ Result<ProcessLog> ProcessLog::Parse(std::string content, const std::string& pat
   if (content.size() < sizeof header) return damaged("it has no header");
   memcpy(&header, content.data(), sizeof header);
   if (memcmp(header.magic, kLogMagic, sizeof header.magic) != 0) {
-    return Error("is no log of a captured process, or one of another build of Drydock",
+    return Error("is not a log of a captured process, or another build of Drydock wrote it",
                  {path, 0, 0});
   }
   if (header.bytes > content.size() - sizeof header || header.bytes % kWord != 0) {

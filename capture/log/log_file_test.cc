@@ -37,8 +37,9 @@ TEST(LogFile, Damage) {
   EXPECT_EQ(ErrorOf(whole), "");
   EXPECT_EQ(ErrorOf(whole.substr(0, 10)),
             "x.log: error: is a damaged log of a captured process: it has no header");
-  EXPECT_EQ(ErrorOf("not" + whole.substr(3)),
-            "x.log: error: is no log of a captured process, or one of another build of Drydock");
+  EXPECT_EQ(
+      ErrorOf("not" + whole.substr(3)),
+      "x.log: error: is not a log of a captured process, or another build of Drydock wrote it");
   EXPECT_EQ(ErrorOf(whole.substr(0, whole.size() - 8)),
             "x.log: error: is a damaged log of a captured process: it ends too early");
   LogBuilder other;

@@ -149,7 +149,7 @@ class Reader {
       if (!Take(buckets + i * sizeof bucket, &bucket)) return std::nullopt;
       last = std::max(last, bucket);
     }
-    // Undefined symbols come before those that the table has.
+    // The table lists the defined symbols. The undefined ones have lower numbers.
     if (last < table.first) return table.first;
     const uint64_t chains = buckets + uint64_t{table.buckets} * 4;
     for (uint64_t symbol = last;; ++symbol) {

@@ -22,9 +22,9 @@ void SetSustainedRate(FlopRate sustained, GemmParameters* set);
 // memory-bound kernels do not change.
 void ChangePower(double ratio, GemmParameters* set);
 void ChangePower(double ratio, KernelParameters* parameters);
-// At clocks of at most `share` of those that the parameters hold for: arithmetic, exponentials, L2
-// and tiles by the share. What the power limit leaves does not change, so a lower clock costs
-// products at the power limit less. Launches and memory do not change.
+// Limits the clock to `share` of the clock that the parameters hold for. Arithmetic, exponentials,
+// L2 and the handling of tiles slow down by that share; launches and memory do not. The power limit
+// stays, so products that already run below the new clock keep their time.
 void LimitClock(double share, KernelParameters* parameters);
 
 }  // namespace drydock

@@ -1,7 +1,7 @@
 // Plans the exchanges of tokens that DeepEP and HybridEP make with special kernels, without
 // NCCL. A token crosses the network once for each host that needs it, to the GPU with the sender's
 // place on that host, which forwards it inside the host. The call's table of pairs has both hops
-// (workload-gen/work/token_routing.h); they overlap. DeepEP's kernels of low latency send a copy
+// (workload-gen/routing/token_routing.h); they overlap. DeepEP's kernels of low latency send a copy
 // for each expert straight to the expert's GPU.
 //
 // A member's kernel has CommCall::sms thread blocks. One program stands for all of them: it sends

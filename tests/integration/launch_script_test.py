@@ -17,7 +17,7 @@ import unittest
 
 import launch_scripts
 
-STUB = r"""#!/bin/bash
+RECORDER = r"""#!/bin/bash
 exec 9>> "${0%/*}/calls.txt"
 printf '%s\0' "$@" >&9
 printf '\1\n' >&9
@@ -28,10 +28,10 @@ class LaunchScripts:
     def __init__(self, reader):
         self.reader = reader
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="launch-"))
-        self.stubs = self.folder / "bin"
-        self.stubs.mkdir()
-        (self.stubs / "torchrun").write_text(STUB)
-        (self.stubs / "torchrun").chmod(0o755)
+        self.programs = self.folder / "bin"
+        self.programs.mkdir()
+        (self.programs / "torchrun").write_text(RECORDER)
+        (self.programs / "torchrun").chmod(0o755)
 
     def write(self, place, script):
         shutil.rmtree(place, ignore_errors=True)
@@ -45,9 +45,9 @@ class LaunchScripts:
         """Returns the arguments of each call of torchrun."""
         place = self.folder / "bash"
         self.write(place, script)
-        calls = self.stubs / "calls.txt"
+        calls = self.programs / "calls.txt"
         calls.unlink(missing_ok=True)
-        subprocess.run(["/bin/bash", "launch.sh"], cwd=place, env={"PATH": f"{self.stubs}:/usr/bin:/bin", "HOME": "/root"},
+        subprocess.run(["/bin/bash", "launch.sh"], cwd=place, env={"PATH": f"{self.programs}:/usr/bin:/bin", "HOME": "/root"},
                        stdin=subprocess.DEVNULL, capture_output=True, timeout=20, check=False)
         if not calls.exists():
             return []

@@ -10,11 +10,11 @@ namespace drydock {
 // Reports each rule that the job breaks, at its key. REQUIRES: each section is valid by itself.
 void CheckSectionsTogether(const TrainingJob& job, Diagnostics* diagnostics);
 
-// What is not modeled of a deterministic run whose attention is fused.
+// The remark for a deterministic run with fused attention.
 inline constexpr const char* kDeterministicAttention =
     "the deterministic backward of fused attention is slower than the usual one, by how much no "
     "public measurement says; it counts as the usual one";
-// Returns whether that holds for the job: not if the kernels of attention are PyTorch's operators.
+// True if the remark concerns the job: it is deterministic, and its attention is fused.
 bool HasDeterministicAttention(const TrainingJob& job);
 
 }  // namespace drydock

@@ -59,8 +59,8 @@ class Search {
         [](const Candidate& a, const Candidate& b) { return a.distance < b.distance; });
     if (candidates.size() > kMaxTried) candidates.resize(kMaxTried);
     Suggestion nearest;
-    // Those that work, nearest first. A batch that changes adds to a candidate's distance, so one
-    // is weighed only once no later candidate can be nearer.
+    // The candidates that work, the nearest first. A candidate that needs another batch is farther
+    // away than its place in the list says. So it is weighed only when no later one can be nearer.
     std::multimap<double, Candidate> waiting;
     for (size_t i = 0; i <= candidates.size(); ++i) {
       while (!waiting.empty() &&

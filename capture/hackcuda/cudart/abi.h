@@ -83,7 +83,7 @@ struct Properties12 {
   int max_threads_per_sm, stream_priorities, global_l1, local_l1;
   size_t shared_per_sm;
   int registers_per_sm, managed_memory, multi_gpu_board, multi_gpu_board_group;
-  int host_native_atomics, single_to_double, pageable_access, concurrent_managed_access;
+  int host_native_atomics, fp32_per_fp64, pageable_access, concurrent_managed_access;
   int compute_preemption, host_pointer_for_registered, cooperative_launch;
   int cooperative_multi_device_launch;
   size_t shared_per_block_optin;

@@ -87,7 +87,7 @@ Error GetProperties(void* properties, int device) {
     p.clock_khz = Known(kClockKhz, device);
     p.memory_clock_khz = Known(kMemoryClockKhz, device);
     p.device_overlap = Known(kGpuOverlap, device);
-    p.single_to_double = Known(kSingleToDouble, device);
+    p.fp32_per_fp64 = Known(kFp32PerFp64, device);
     memcpy(properties, &p, sizeof p);
   }
   return kSuccess;

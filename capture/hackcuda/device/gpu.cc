@@ -108,7 +108,7 @@ bool AttributeOf(int attribute, int device, int* value) {
       return set(PciBus(device));
     case kAsyncEngines:
       return set(3);
-    case kSingleToDouble:
+    case kFp32PerFp64:
       return set(2);
     case kClusterLaunch:
       return set(Process().compute_capability >= 90);

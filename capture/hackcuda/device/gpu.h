@@ -66,7 +66,7 @@ enum DeviceAttribute : int {
   kManagedMemory = 83,
   kMultiGpuBoard = 84,
   kHostNativeAtomics = 86,
-  kSingleToDouble = 87,
+  kFp32PerFp64 = 87,
   kPageableAccess = 88,
   kConcurrentManagedAccess = 89,
   kComputePreemption = 90,

@@ -1,6 +1,6 @@
-// Computes small values for real: those that a program branches on, such as losses, norms, counts
-// of tokens, and step numbers. The memory of a pretended GPU is memory of this process, so an
-// operator can run once more on the CPU, on the same memory.
+// Computes the values of small tensors. Programs branch on such values: losses, norms, counts of
+// tokens, numbers of steps. The memory of a pretended GPU is memory of this process, so the CPU can
+// run an operator on it once more.
 //
 // What depends on something large is unknown: zeros. Where an operator picks places by unknown
 // values, each place is picked as often as the others.

@@ -11,9 +11,11 @@
 
 namespace drydock {
 
-// 700 for "700 W"; nothing if `text` is no power of a GPU.
+// Returns the watts of a power, 700 of "700 W". Returns nothing if `text` is not a power that a GPU
+// can have.
 std::optional<int> WattsOf(std::string_view text);
-// 1410 for "1410 MHz"; nothing if `text` is no clock of a GPU.
+// Returns the megahertz of a clock, 1410 of "1410 MHz". Returns nothing if `text` is not a clock
+// that a GPU can have.
 std::optional<int> MegahertzOf(std::string_view text);
 
 // The power in watts that the GPU may draw (`scaling: power_limit` of its file); 0 if its file does
