@@ -31,10 +31,11 @@ std::vector<Time> EndsOfCalls(const Program& program, std::vector<Time> ends) {
 Result<Ends> ReplayCalls(const CallAlone& alone, int calls, const ProcessLaunch& launch,
                          const NetworkModel& network, const ReplayOptions& options) {
   CallAlone repeated = alone;
-  if (launch.modeled())
+  if (launch.modeled()) {
     RepeatLaunched(calls, launch, &repeated);
-  else
+  } else {
     Repeat(calls, &repeated);
+  }
   const Workload& workload = repeated.workload;
   const KernelTimes times = NoKernelTimes(workload.topology, workload.submodules.size());
   ASSIGN_OR_RETURN(Timeline timeline, Replay(workload, repeated.plan, times, network, options));

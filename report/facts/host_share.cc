@@ -42,7 +42,7 @@ std::optional<HostShare> HostShareOf(const PathSummary& path,
   if (all == Time()) return std::nullopt;
   HostShare share;
   share.decides =
-      static_cast<double>(path.parts[kPathPartCount - 1].ps()) / static_cast<double>(all.ps());
+      static_cast<double>(path.parts[kPathHostPart].ps()) / static_cast<double>(all.ps());
   const std::string bound = BoundBy(LargestKind(by_cause));
   share.verdict = share.decides >= kBound         ? bound
                   : share.decides >= kPartlyBound ? "partly " + bound

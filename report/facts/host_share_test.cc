@@ -10,7 +10,7 @@ namespace {
 std::string Verdict(int host_us, HostCause cause = HostCause::kCode) {
   PathSummary path;
   path.parts[0] = Time::Us(100 - host_us);
-  path.parts[kPathPartCount - 1] = Time::Us(host_us);
+  path.parts[kPathHostPart] = Time::Us(host_us);
   std::array<PartSummary, kHostCauseCount> causes;
   causes[static_cast<size_t>(cause)].mean = Time::Us(host_us);
   const std::optional<HostShare> share = HostShareOf(path, causes);

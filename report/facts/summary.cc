@@ -124,7 +124,7 @@ Summary Summarize(const Inputs& inputs, const std::optional<BandErrors>& errors)
   out.path = SummarizePath(inputs);
   out.host = SummarizeHost(inputs.timeline);
   // Without launch costs, only work of the host's own can delay the GPU.
-  if (inputs.workload.launch.modeled() || out.path.parts[kPathPartCount - 1] > Time()) {
+  if (inputs.workload.launch.modeled() || out.path.parts[kPathHostPart] > Time()) {
     out.host_share = HostShareOf(out.path, out.host);
   }
   out.assumptions = AllAssumptions(inputs);

@@ -14,7 +14,7 @@ using namespace svg;
 
 const char* PathColor(int part) {
   if (part == 0) return PhaseColor(0);
-  if (part == kPathPartCount - 1) return kHostColor;
+  if (part == kPathHostPart) return kHostColor;
   if (part == kPathPartCount - 2) return kMemoryColor;
   return DimensionColor(part - 1);
 }

@@ -87,14 +87,14 @@ std::string Microseconds(Time time) {
 
 std::string PathPartName(int part) {
   if (part == 0) return "compute";
-  if (part == kPathPartCount - 1) return "host";
+  if (part == kPathHostPart) return "host";
   if (part == kPathPartCount - 2) return "memory";
   return DimensionNames()[static_cast<size_t>(part - 1)] + " communication";
 }
 
 int PathPartOf(const Inputs& inputs, const PathStep& step) {
   if (step.kind == PathKind::kCompute) return 0;
-  if (step.kind == PathKind::kHost) return kPathPartCount - 1;
+  if (step.kind == PathKind::kHost) return kPathHostPart;
   if (step.kind == PathKind::kMemory) return kPathPartCount - 2;
   const Op& op = inputs.program_of(step.rank).ops[step.op];
   return 1 + static_cast<int>(inputs.workload.roles[op.role].dimension);

@@ -12,8 +12,9 @@
 
 namespace drydock {
 
-// The parts of the path: compute, communication by Dimension, memory, host.
+// The parts of the path, in this order: compute, communication by Dimension, memory, host.
 inline constexpr int kPathPartCount = 1 + kDimensionCount + 2;
+inline constexpr int kPathHostPart = kPathPartCount - 1;
 std::string PathPartName(int part);  // "compute", "tensor communication", ..., "memory", "host"
 int PathPartOf(const Inputs& inputs, const PathStep& step);
 

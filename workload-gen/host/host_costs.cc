@@ -50,14 +50,9 @@ class HostCosts {
     const auto* attention = s.As<submodule::Attention>();
     if (attention != nullptr && !attention->fused) return "unfused-attention";
     if (attention != nullptr && ring_) return "slice-of-attention";
-    if (s.Is<submodule::Linear>() && Quantized(s.type)) return "fp8-linear";
+    // Transformer Engine runs the same code for each format.
+    if (s.Is<submodule::Linear>() && IsQuantized(s.type)) return "fp8-linear";
     return s.kind_name();
-  }
-
-  // Transformer Engine runs the same code for each format.
-  static bool Quantized(DataType type) {
-    return type == DataType::kFp8 || type == DataType::kFp8Block || type == DataType::kMxfp8 ||
-           type == DataType::kNvfp4;
   }
 
   static Time CostOf(const Submodule& s, const ModuleCost& cost) {

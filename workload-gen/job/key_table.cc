@@ -643,8 +643,7 @@ std::vector<Key> TrainingKeys() {
           kind::Choice(MEMBER(training.host.graph_maker), {"transformer_engine", "local"}),
           "who captures the parts of a layer that `cuda_graphs` lists. `local` is Megatron-Core, "
           "which captures `moe_router` and `moe_preprocess` together and can repeat the norm "
-          "before "
-          "experts with any dispatcher")
+          "before experts with any dispatcher")
           .Megatron({Computed("--cuda-graph-impl"), Computed("--enable-cuda-graph")}),
       Key("moe_dispatcher",
           kind::Choice(MEMBER(training.moe.dispatcher),

@@ -1,6 +1,5 @@
 // What libcudart's callers pass and read, as far as libhackcuda looks at it: sizes, offsets and
-// numbers of NVIDIA's public interface, of CUDA 12 and 13. tests/cuda/hackcuda_abi.cc compares them
-// with the headers of a toolkit.
+// numbers of NVIDIA's public interface, of CUDA 12 and 13.
 #ifndef DRYDOCK_CAPTURE_HACKCUDA_CUDART_ABI_H_
 #define DRYDOCK_CAPTURE_HACKCUDA_CUDART_ABI_H_
 

@@ -1,5 +1,5 @@
 // What libcuda's callers pass and read, as far as libhackcuda looks at it: NVIDIA's public driver
-// interface. tests/cuda/hackcuda_abi.cc compares it with the headers of a toolkit.
+// interface.
 #ifndef DRYDOCK_CAPTURE_HACKCUDA_DRIVER_ABI_H_
 #define DRYDOCK_CAPTURE_HACKCUDA_DRIVER_ABI_H_
 
