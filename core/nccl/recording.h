@@ -62,7 +62,8 @@ enum class RecordKind : uint8_t {
   kDeviceSync,    // the program has waited for all streams of the device
   kKernels,       // count launches of the program's own kernels
   kCopies,        // count copies or fills by the program
-  kOp,  // op number `count` of a schedule begins on stream; calls up to the next kOp belong to it
+  kOp,    // op number `count` of a schedule begins on stream; calls up to the next kOp belong to it
+  kWork,  // block number `count` of a workload on stream; never in a log
 };
 
 enum class RecordFunction : uint8_t {

@@ -36,12 +36,12 @@ class RecordingBuilder {
     SetStream(stream, &entry);
     return Add(rank, entry);
   }
-  void Mark(int rank, RecordKind kind, uint64_t stream, uint64_t event = 0) {
+  RecordEntry& Mark(int rank, RecordKind kind, uint64_t stream, uint64_t event = 0) {
     RecordEntry entry;
     entry.kind = kind;
     entry.event = event;
     SetStream(stream, &entry);
-    Add(rank, entry);
+    return Add(rank, entry);
   }
   void StartGroup() {
     in_group_ = true;

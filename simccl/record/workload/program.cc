@@ -30,7 +30,17 @@ class ProgramMaker {
 
   Result<RecordProgram> Make(const RecordedRank& rank) {
     const std::vector<RecordEntry>& entries = rank.entries;
+    first_entry_ = entries.data();
+    const auto work = std::find_if(entries.begin(), entries.end(), [](const RecordEntry& entry) {
+      return entry.kind == RecordKind::kWork;
+    });
+    has_work_ = work != entries.end();
+    if (has_work_) lanes_.emplace(LaneName(work->stream, kMainLane, 0), uint8_t{0});
     for (size_t i = 0; i < entries.size();) {
+      if (entries[i].kind == RecordKind::kWork) {
+        RETURN_IF_ERROR(AddWork(entries[i++]));
+        continue;
+      }
       if (entries[i].kind != RecordKind::kCall) {
         order_.Note(entries[i++]);
         continue;
@@ -44,11 +54,23 @@ class ProgramMaker {
       i = end;
     }
     out_.program.dependency_begin.push_back(static_cast<uint32_t>(out_.program.dependency.size()));
-    tables_->streams = std::max(tables_->streams, 1 + lanes_.size());
+    tables_->streams = std::max(tables_->streams, next_stream());
     return std::move(out_);
   }
 
  private:
+  // The workload's stream "compute" exists, also if the rank has no work.
+  size_t next_stream() const { return lanes_.size() + (has_work_ ? 0 : 1); }
+
+  Status AddWork(const RecordEntry& entry) {
+    const Ops before = order_.Before(entry);
+    ASSIGN_OR_RETURN(const uint32_t op,
+                     AppendOp(OpKind::kCompute, entry, static_cast<uint32_t>(entry.count),
+                              {entry.stream, kMainLane, 0}, before));
+    order_.Issued(entry, {op});
+    return OkStatus();
+  }
+
   Status AddGroup(std::span<const RecordEntry> group) {
     std::vector<uint64_t> communicators;
     for (const RecordEntry& entry : group) {
@@ -140,33 +162,45 @@ class ProgramMaker {
 
   Result<uint32_t> Append(OpKind kind, const RecordEntry& entry, const CommCall& work,
                           const LaneName& lane, const Ops& before) {
-    Op op;
-    op.kind = kind;
-    op.phase = Phase::kOther;
-    op.work = tables_->Intern(work);
-    const size_t next_stream = 1 + lanes_.size();
-    const auto [known, added] = lanes_.emplace(lane, static_cast<uint8_t>(next_stream));
-    op.stream = known->second;
+    ASSIGN_OR_RETURN(const uint32_t op, AppendOp(kind, entry, tables_->Intern(work), lane, before));
     auto& roles = out_.communicator_of_role;
     auto role = std::find(roles.begin(), roles.end(), entry.communicator);
     if (role == roles.end()) role = roles.insert(roles.end(), entry.communicator);
-    if ((added && next_stream > kMaxStreams) || roles.size() > kMaxRoles) {
-      return Error(fmt::format("a rank uses more than {} streams or {} communicators", kMaxStreams,
-                               kMaxRoles));
-    }
-    op.role = static_cast<uint8_t>(role - roles.begin());
+    if (roles.size() > kMaxRoles) return TooMany();
+    out_.program.ops[op].role = static_cast<uint8_t>(role - roles.begin());
+    return op;
+  }
+
+  Result<uint32_t> AppendOp(OpKind kind, const RecordEntry& entry, uint32_t work,
+                            const LaneName& lane, const Ops& before) {
+    Op op;
+    op.kind = kind;
+    op.phase = Phase::kOther;
+    op.work = work;
+    const size_t next = next_stream();
+    const auto [known, added] = lanes_.emplace(lane, static_cast<uint8_t>(next));
+    if (added && next > kMaxStreams) return TooMany();
+    op.stream = known->second;
     Program& program = out_.program;
     program.dependency_begin.push_back(static_cast<uint32_t>(program.dependency.size()));
     for (const uint32_t earlier : before) {
       if (program.ops[earlier].stream != op.stream) program.dependency.push_back(earlier);
     }
     program.ops.push_back(op);
+    out_.entry_of_op.push_back(static_cast<size_t>(&entry - first_entry_));
     return static_cast<uint32_t>(program.ops.size() - 1);
+  }
+
+  static Error TooMany() {
+    return Error(fmt::format("a rank uses more than {} streams or {} communicators", kMaxStreams,
+                             kMaxRoles));
   }
 
   const Recording& recording_;
   RecordTables* tables_;
   RecordProgram out_;
+  const RecordEntry* first_entry_ = nullptr;
+  bool has_work_ = false;
   RecordOrder order_{&out_.program};
   std::map<LaneName, uint8_t> lanes_;
 };

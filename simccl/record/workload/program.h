@@ -1,5 +1,8 @@
 // Makes one rank's program from its recorded calls: the ops, and which op waits for which.
 //
+// Work of the GPU (kWork) is a compute op. The stream of the first such work is the workload's
+// stream "compute".
+//
 // Keeps the order that CUDA guarantees and no other (order.h). Calls of one group on one
 // communicator begin together with the first of them. They form one call if launches.h finds one.
 // Otherwise the collectives come first, then the messages side by side, eight at a time in each
@@ -35,6 +38,7 @@ struct RecordTables {
 
 struct RecordProgram {
   Program program;
+  std::vector<size_t> entry_of_op;  // the first entry that the op is made of
   // By role of this rank; roles are in order of first use.
   std::vector<uint64_t> communicator_of_role;
 };

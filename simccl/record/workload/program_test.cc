@@ -74,6 +74,22 @@ TEST(RecordProgramTest, DefaultStreamAndBlockingStreamsWaitForEachOther) {
   EXPECT_THAT(Order(Make(b).program), ::testing::ElementsAre("1", "2", "3<1", "1", "2<2"));
 }
 
+// Work is on "compute", wherever the program put it; calls follow it by the rules of streams.
+TEST(RecordProgramTest, WorkIsAComputeOp) {
+  RecordingBuilder b(2);
+  b.Call(0, RecordFunction::kAllReduce, 8, kFree);
+  b.Mark(0, RecordKind::kStreamWait, kOther, 1000);
+  b.Mark(0, RecordKind::kWork, kOther).count = 3;
+  b.Mark(0, RecordKind::kEventRecord, kOther, 1001);
+  b.Mark(0, RecordKind::kStreamWait, kFree, 1001);
+  b.Call(0, RecordFunction::kAllReduce, 8, kFree);
+  const RecordProgram made = Make(b);
+  EXPECT_THAT(Order(made.program), ::testing::ElementsAre("1", "0", "1<1"));
+  EXPECT_EQ(made.program.ops[1].kind, OpKind::kCompute);
+  EXPECT_EQ(made.program.ops[1].work, 3U);
+  EXPECT_THAT(made.entry_of_op, ::testing::ElementsAre(0U, 2U, 5U));
+}
+
 // The collective of the group first, then its messages, then later calls on the stream.
 TEST(RecordProgramTest, MessagesOfAGroupRunSideBySide) {
   RecordingBuilder b(4);
