@@ -100,6 +100,9 @@ struct GpuSpec {
   std::string file_text;       // the whole file: compute-sim reads the kernel model from it
   std::string reference_text;  // the reference's whole file; empty if there is no reference
 
+  // As documents name it: "gpus/h100-sxm-80g.yaml".
+  std::string file() const { return "gpus/" + file_name.substr(file_name.rfind('/') + 1); }
+
   // The dense rate of products of the type. Fp8 with scales of blocks has the rate of fp8.
   FlopRate RateOf(DataType type) const {
     return dense_rate[static_cast<size_t>(type == DataType::kFp8Block ? DataType::kFp8 : type)];

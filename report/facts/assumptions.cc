@@ -5,7 +5,6 @@
 #include <array>
 #include <set>
 
-#include "core/base/files.h"
 
 namespace drydock {
 namespace {
@@ -26,8 +25,6 @@ std::string SourcesOf(const GpuKernelTimes& gpu) {
   return out;
 }
 
-std::string FileOf(const GpuSpec& gpu) { return "gpus/" + BaseName(gpu.file_name); }
-
 }  // namespace
 
 std::vector<Assumption> AllAssumptions(const Inputs& inputs) {
@@ -44,13 +41,13 @@ std::vector<Assumption> AllAssumptions(const Inputs& inputs) {
     out.push_back({"kernels of " + gpu.name,
                    (sources.empty() ? "none" : sources) +
                        (gpu.reference.empty() ? "" : "; scaled from " + gpu.reference),
-                   FileOf(gpu)});
+                   gpu.file()});
     if (!gpu.has_collective_costs) continue;
     out.push_back({"NCCL on " + gpu.name,
                    fmt::format("costs of thread blocks; collectives reach {:.1f} % of the "
                                "scale-up bandwidth",
                                gpu.collectives.link_efficiency * 100),
-                   FileOf(gpu)});
+                   gpu.file()});
   }
   out.insert(out.end(), workload.assumptions.begin(), workload.assumptions.end());
   return out;

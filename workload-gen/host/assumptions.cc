@@ -139,11 +139,9 @@ class Collector {
     }
     if (used.count(BufferKind::kUserBuffers) == 0) return;
     for (const GpuSpec& gpu : topology_.gpus) {
-      Add("Userbuffers costs", fmt::format("collectives of {}", gpu.name), FileOf(gpu));
+      Add("Userbuffers costs", fmt::format("collectives of {}", gpu.name), gpu.file());
     }
   }
-
-  static std::string FileOf(const GpuSpec& gpu) { return "gpus/" + BaseName(gpu.file_name); }
 
   // How GPUs, ranks and steps of one kind differ.
   void AddDifferences() {
@@ -170,7 +168,7 @@ class Collector {
       if (!gpu.architecture.starts_with("cdna")) continue;
       Add("RCCL",
           fmt::format("on {}: plans and costs of NCCL on {} stand for it", gpu.name, gpu.reference),
-          FileOf(gpu));
+          gpu.file());
     }
   }
 

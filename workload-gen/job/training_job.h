@@ -294,6 +294,10 @@ struct TrainingJob {
     return captured.moe_preprocess &&
            (training.moe.dispatcher == MoeDispatcher::kAllToAll || model.moe.latent > 0);
   }
+  // Tokens of a micro-batch on a rank, which holds its part of each sequence; and on a rank that
+  // shares them out among its tensor-parallel ranks.
+  int64_t rank_tokens() const { return model.sequence / parallel.context * training.batch.micro; }
+  int64_t tensor_rank_tokens() const { return rank_tokens() / parallel.tensor; }
   // Returns an error at the place of "section.key"; at the section if the key is not given.
   Error ErrorAt(const std::string& key, const std::string& message) const;
 

@@ -74,7 +74,7 @@ LossTensors LossOf(CrossEntropyFusion fusion) {
 
 ActivationRules ActivationsOf(const TrainingJob& job, const ParallelLayout& layout) {
   const KernelRules& kernels = job.training.kernels;
-  const int64_t rows = job.training.batch.micro * job.model.sequence / layout.context;
+  const int64_t rows = job.rank_tokens();
   const bool several = layout.context > 1;
   ActivationRules rules;
   rules.saves_split_rows = layout.sequence_parallel;

@@ -170,7 +170,7 @@ class States {
   // weight has a tensor as those of other weights.
   int64_t HeadBuffers() const {
     const int64_t type = SizeOf(training_.precision.type).count(), hidden = job_.model.hidden;
-    const int64_t rows = training_.batch.micro * job_.model.sequence / layout_.context;
+    const int64_t rows = job_.rank_tokens();
     int64_t bytes = layout_.sequence_parallel ? rows * hidden * type : 0;
     if (fuses() && !job_.model.lora.any())
       bytes += layout_.padded_vocab / layout_.tensor * hidden * type;
@@ -182,8 +182,7 @@ class States {
   int64_t ExchangeBuffers() const {
     const int64_t width = job_.model.expert_width(), scales = width / 128;
     const int64_t experts = job_.model.moe.experts;
-    const int64_t tokens =
-        job_.model.sequence / layout_.context * training_.batch.micro / layout_.tensor;
+    const int64_t tokens = job_.tensor_rank_tokens();
     const int64_t dispatched = 16 + std::max(2 * width, width + 4 * scales);
     const int64_t combined = 4 * scales + 2 * width;
     const int64_t send = std::max(tokens * dispatched, experts * tokens * combined);

@@ -49,8 +49,7 @@ std::string ExpertLoadsPath() {
 
 double ImbalanceOf(const TrainingJob& job, double variation) {
   const int ranks = job.parallel.expert;
-  const double tokens = static_cast<double>(job.model.sequence) / job.parallel.context *
-                        static_cast<double>(job.training.batch.micro) / job.parallel.tensor;
+  const auto tokens = static_cast<double>(job.tensor_rank_tokens());
   const double senders = static_cast<double>(ranks) * ExpertTensorOf(job.parallel);
   const double copies = tokens * senders * job.model.moe.per_token / job.model.moe.experts;
   const double own = static_cast<double>(job.model.moe.experts) / ranks;

@@ -37,7 +37,7 @@ CommCall ByPairs(const TokenRouting& routing, const ParallelLayout& layout, Data
 
 TokenRouting RouteTokens(const TrainingJob& job, const ParallelLayout& layout, ExpertLoad load) {
   TokenRouting routing;
-  routing.tokens = job.model.sequence / layout.context * job.training.batch.micro / layout.tensor;
+  routing.tokens = job.tensor_rank_tokens();
   const int64_t copies = routing.tokens * job.model.moe.per_token;
   const int64_t ranks = layout.expert;
   routing.to_busiest = routing.to_each = DivideUp(copies, ranks);

@@ -9,7 +9,7 @@ namespace drydock {
 SubmoduleMaker::SubmoduleMaker(const TrainingJob& job, const ParallelLayout& layout,
                                WorkTables* tables)
     : job_(job), layout_(layout), tables_(tables) {
-  rows_ = job.model.sequence / layout.context * job.training.batch.micro;
+  rows_ = job.rank_tokens();
   local_rows_ = layout.sequence_parallel ? rows_ / layout.tensor : rows_;
 }
 
