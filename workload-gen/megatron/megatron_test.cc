@@ -176,7 +176,7 @@ TEST(Megatron, TailOfTheStep) {
                                                "world all-reduce 1 x int32 = 4 B over 8",
                                                "tp-pp all-reduce 1 x fp32 = 4 B max over 4",
                                                "tp-pp all-reduce 1 x fp32 = 4 B over 4",
-                                               "tp-pp all-reduce 1 x int32 = 4 B over 4",
+                                               "tp-pp all-reduce 1 x int32 = 4 B min over 4",
                                                "tp-pp all-reduce 1 x fp32 = 4 B max over 4"));
   // The last stage also reduces the loss.
   EXPECT_EQ(Tail(w, 1).back(), "dp all-reduce 2 x fp32 = 8 B over 2");

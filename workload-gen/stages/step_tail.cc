@@ -206,7 +206,7 @@ void StepTail::QuantizeWeights() {
 
 void StepTail::Checks() {
   if (c_.job.training.optimizer.step_checks) {
-    AllReduceReplica(DataType::kInt32, ReduceOp::kSum);  // did the step succeed?
+    AllReduceReplica(DataType::kInt32, ReduceOp::kMin);  // did the step succeed?
     c_.builder->HostReads();
     AllReduceReplica(DataType::kFp32, ReduceOp::kMax);  // gradient norm
     c_.builder->HostReads();

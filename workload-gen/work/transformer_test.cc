@@ -15,7 +15,7 @@ TEST(Transformer, RankParametersAddUpToTheModel) {
   int64_t split = 0, replicated = 0;
   for (int stage = 0; stage < layout.pipeline; ++stage) {
     for (int chunk = 0; chunk < layout.chunks; ++chunk) {
-      for (const Parameter& p : ChunkParameters(job.model, layout, stage, chunk)) {
+      for (const Parameter& p : ChunkParameters(job, layout, stage, chunk)) {
         const bool whole =
             p.kind == ParameterKind::kProjBias || p.kind == ParameterKind::kFc2Bias ||
             p.kind == ParameterKind::kNorm1Weight || p.kind == ParameterKind::kNorm1Bias ||
@@ -38,7 +38,7 @@ int64_t Held(const std::vector<std::string>& overrides) {
   const TrainingJob job = TestJob(all);
   const ParallelLayout layout = TestLayout(job);
   int64_t held = 0;
-  for (const Parameter& p : ChunkParameters(job.model, layout, 0, 0)) {
+  for (const Parameter& p : ChunkParameters(job, layout, 0, 0)) {
     const bool whole = p.sequence_parallel || p.kind == ParameterKind::kPositionEmbedding;
     held += p.elements * (whole ? 1 : layout.tensor);
   }
@@ -85,9 +85,9 @@ TEST(Transformer, ATiedHeadIsStoredTwiceOnlyAcrossStages) {
     for (const Parameter& p : list) count += p.tied ? 1 : 0;
     return count;
   };
-  EXPECT_EQ(tied(ChunkParameters(one.model, TestLayout(one), 0, 0)), 0);
-  EXPECT_EQ(tied(ChunkParameters(two.model, TestLayout(two), 0, 0)), 1);
-  EXPECT_EQ(tied(ChunkParameters(two.model, TestLayout(two), 1, 0)), 1);
+  EXPECT_EQ(tied(ChunkParameters(one, TestLayout(one), 0, 0)), 0);
+  EXPECT_EQ(tied(ChunkParameters(two, TestLayout(two), 0, 0)), 1);
+  EXPECT_EQ(tied(ChunkParameters(two, TestLayout(two), 1, 0)), 1);
 }
 
 }  // namespace
