@@ -182,6 +182,40 @@ TEST(Megatron, TailOfTheStep) {
   EXPECT_EQ(Tail(w, 1).back(), "dp all-reduce 2 x fp32 = 8 B over 2");
 }
 
+std::vector<std::string> Gathers(const std::vector<std::string>& overrides) {
+  std::vector<std::string> lines;
+  for (const std::string& line : Tail(TestWorkload(overrides), 0)) {
+    if (line.find("all-gather") != std::string::npos) lines.push_back(line);
+  }
+  return lines;
+}
+
+TEST(Megatron, BothDistributedOptimizersGatherAllParameters) {
+  std::vector<std::string> overrides = {
+      "model.experts=4",           "model.experts_per_token=2",           "model.bias=false",
+      "parallel.tensor=1",         "training.distributed_optimizer=true", "parallel.expert=2",
+      "model.tied_embedding=false"};
+  const std::vector<std::string> twice = Gathers(overrides);
+  ASSERT_EQ(twice.size(), 4u);  // over dp and edp
+  EXPECT_EQ(twice[0], twice[2]);
+  EXPECT_EQ(twice[1], twice[3]);
+  EXPECT_NE(twice[0], twice[1]);
+  EXPECT_EQ(Gathers({"training.distributed_optimizer=true", "model.tied_embedding=false"}).size(),
+            1u);
+}
+
+TEST(Megatron, ParametersAreGatheredChunkByChunk) {
+  // The embedding makes the first chunk the larger one.
+  const std::vector<std::string> lines =
+      Gathers({"training.distributed_optimizer=true", "parallel.virtual_pipeline=2",
+               "model.tied_embedding=false"});
+  ASSERT_EQ(lines.size(), 2u);
+  const auto elements = [](const std::string& line) {
+    return std::stoll(line.substr(line.find("all-gather ") + 11));
+  };
+  EXPECT_GT(elements(lines[0]), elements(lines[1]));
+}
+
 // Two more reductions of one number, of this rank's tensors: 12 a layer in four layers, the word
 // and the position embedding.
 TEST(Megatron, LoggedNormsAndZerosCostKernelsAndReductions) {

@@ -364,10 +364,19 @@ void ParameterGather::GatherAll() {
   const bool units = c_.job.megatron_fsdp.any();  // UnitGather gathers
   if (!c_.job.training.optimizer.distributed || overlapped() || units) return;
   // step_with_ready_grads of distrib_optimizer.py: chunk by chunk, each from the end of the model.
-  for (size_t chunk = 0; chunk < ops_.size(); ++chunk) {
-    for (size_t bucket = 0; bucket < ops_[chunk].size(); ++bucket) {
-      c_.builder->Wait(Start(chunk, bucket));
-      if (!c_.job.training.optimizer.scatters()) CopyTensors(chunk, bucket);
+  // Experts have a distributed optimizer of their own, and each of the two gathers all buckets.
+  bool experts = false;
+  for (const ChunkBuckets& chunk : chunks_) {
+    for (const Bucket& bucket : chunk.buckets) experts |= bucket.expert;
+  }
+  const bool twice =
+      experts && c_.job.training.optimizer.scatters() && !c_.job.training.optimizer.is_muon();
+  for (int time = 0; time < (twice ? 2 : 1); ++time) {
+    for (size_t chunk = 0; chunk < ops_.size(); ++chunk) {
+      for (size_t bucket = 0; bucket < ops_[chunk].size(); ++bucket) {
+        c_.builder->Wait(Start(chunk, bucket));
+        if (!c_.job.training.optimizer.scatters()) CopyTensors(chunk, bucket);
+      }
     }
   }
 }

@@ -59,6 +59,19 @@ class LatentCore(torch.nn.Module):
         return torch.bmm(shares, v).view(batch, heads, rows, -1).permute(2, 0, 1, 3).reshape(rows, batch, -1)
 
 
+class Duplicated(torch.nn.Module):
+    """A linear layer that each tensor rank has whole, as Transformer Engine's (parallel_mode="duplicated")."""
+
+    def __init__(self, input_size, output_size, *, config, init_method, bias=False, **others):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.empty(output_size, input_size, device="cuda", dtype=config.params_dtype))
+        init_method(self.weight)
+        self.weight.sequence_parallel = config.sequence_parallel
+
+    def forward(self, rows):
+        return torch.nn.functional.linear(rows, self.weight), None
+
+
 def use_norm(spec):
     """Puts Norm in place of the norms of a layer's specification."""
     for part in ("input_layernorm", "pre_mlp_layernorm"):
@@ -70,6 +83,7 @@ def use_norm(spec):
             setattr(inner, part, Norm)
     if o.mla:
         inner.core_attention = LatentCore
+        inner.linear_q_down_proj = inner.linear_kv_down_proj = Duplicated
     return spec
 
 
@@ -188,6 +202,9 @@ def train_step(models, optimizer):
 
 
 def main():
+    if o.mla:
+        import megatron.core.transformer.multi_latent_attention as latent
+        latent.TELinear = Duplicated  # without Transformer Engine the name is of no type
     if o.experts:
         import megatron.core.transformer.moe.moe_utils as utilities
         if not hasattr(utilities, "te_general_gemm"):

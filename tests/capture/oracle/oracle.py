@@ -74,8 +74,12 @@ def captured(lines):
         words = line.split(None, 2)
         if words[1] == "communicator":
             last = fields(line)["communicator"]
-        elif words[1] == "mark" and "what=ranks " in line:
-            members[last] = tuple(map(int, line.split("what=ranks ")[1].split()))
+        elif words[1] == "mark" and "what=group " in line and members.get(last) == (None,):
+            # A split of the world by its own ranks is told as a communicator of one rank.
+            ranks = tuple(int(word) for word in line.split("what=group ")[1].split()[1:] if word.isdigit())
+            members[last] = ranks or members[last]
+        elif words[1] == "mark" and "what=ranks" in line:
+            members[last] = tuple(map(int, line.split("what=ranks")[1].split())) or (None,)  # None: the rank itself
     grouped = collections.OrderedDict()
     for line in iteration_of(lines, ITERATION):
         kind = line.split(None, 2)[1]
@@ -88,7 +92,9 @@ def captured(lines):
             f["communicator"] = fields(line)["communicator"]
             grouped.setdefault(f["group"], []).append(f)
     for calls in grouped.values():
-        add_group(rank, members, calls)
+        calls = [f for f in calls if f["count"] > 0 or FUNCTIONS[f["function"]] not in ("send", "recv")]
+        if calls:
+            add_group(rank, members, calls)
     return rank
 
 
@@ -165,6 +171,21 @@ SUBMODULE = re.compile(r"submodule \d+: (\S+) (\S+) (fwd|dgrad|wgrad|bwd|-) (\S+
 CALL = re.compile(r"call \d+: (\S+) (\d+) x (\S+) = .*? (?:from (\d+) to (\d+)|(?:(max|average|min|product|scaled sum) )?over \d+)")
 
 
+def add_parts(found, ranks, rank, parts):
+    """Adds a rank's messages of a group of messages, or the group's collectives."""
+    for part in parts:
+        function, count, type_, root, peer, _ = part.groups()
+        text = f"{int(count) * SIZES[type_]} {type_}"
+        if root is None:
+            found.calls[ranks].append(f"{function} {text}")
+            continue
+        sender, receiver = ranks[int(root)], ranks[int(peer)]
+        if sender == rank:
+            found.calls[("send", receiver)].append(f"send {text}")
+        if receiver == rank:
+            found.calls[("recv", sender)].append(f"recv {text}")
+
+
 def generated(tool, run, rank):
     out = subprocess.run([tool, "dump", run, "--tables"], check=True, text=True, capture_output=True).stdout
     submodules, blocks, calls = [], [], []
@@ -176,7 +197,7 @@ def generated(tool, run, rank):
         elif line.startswith("block "):
             blocks.append(list(map(int, line.split(" =")[1].split())))
         elif line.startswith("call "):
-            calls.append(CALL.match(line))
+            calls.append(CALL.match(line) or [CALL.match("call 0: " + part) for part in line.split("; ")[1:]])
     lines = subprocess.run([tool, "dump", run, "--ranks", str(rank)], check=True, text=True, capture_output=True).stdout.splitlines()
     its_class = re.match(r"rank \d+: class (\d+)", lines[0])[1]
     nodes = subprocess.run([sys.executable, ROOT / "core/schema/foreign/decode_et.py", pathlib.Path(run) / f"1-workload/class-{its_class}.et"],
@@ -189,6 +210,9 @@ def generated(tool, run, rank):
             for submodule in blocks[work]:
                 found.products.update(submodules[submodule])
         elif node["type"] in (5, 6, 7):
+            if isinstance(calls[work], list):
+                add_parts(found, ranks_of(members[1]), rank, calls[work])
+                continue
             function, count, type_, root, peer, operation = calls[work].groups()
             text = f"{int(count) * SIZES[type_]} {type_}"
             if root is not None:
@@ -250,7 +274,7 @@ def run_case(options, case, folder):
         if not (options.keep and log.exists()):
             done = subprocess.run(
                 [options.bin / "capture_rank", CLUSTER, "--rank", str(rank), "--world", world, "--cache", options.cache, "--libraries",
-                 options.libraries, "--sources", ROOT, "-o", log, "--", options.python, HERE / program[0], *program[1:]],
+                 options.libraries, "--sources", options.sources, "-o", log, "--", options.python, HERE / program[0], *program[1:]],
                 env={**os.environ, "OMP_NUM_THREADS": "1", "CUDA_DEVICE_MAX_CONNECTIONS": "1"}, text=True, capture_output=True)
             if done.returncode != 0:
                 print(f"{case} rank {rank}: the program fails\n{done.stderr[-2000:]}")
@@ -270,6 +294,7 @@ def main():
     parser.add_argument("bin", type=pathlib.Path)
     parser.add_argument("--libraries", required=True, type=pathlib.Path)
     parser.add_argument("--python", required=True, help="a Python that has the frameworks")
+    parser.add_argument("--sources", default=ROOT, help="of the tree that the binaries are from")
     parser.add_argument("--cache", type=pathlib.Path)
     parser.add_argument("--folder", type=pathlib.Path, help="keeps logs and workloads")
     parser.add_argument("--keep", action="store_true", help="compare the logs that are in the folder")

@@ -6,6 +6,7 @@ Arguments are name=value; OPTIONS has their defaults. Each iteration is a range 
 import os
 import sys
 import types
+import unittest.mock
 import warnings
 
 import torch
@@ -26,7 +27,8 @@ class Absent(types.ModuleType):
 
 for name in ("datasets", "datasets.distributed", "tokenizers", "torchdata", "torchdata.stateful_dataloader", "torchtitan.hf_datasets",
              "torchtitan.hf_datasets.text_datasets", "torchtitan.components.tokenizer", "torchtitan.components.validate",
-             "torchtitan.components.dataloader", "torchtitan.components.checkpoint", "torchtitan.protocols.state_dict_adapter", "tyro"):
+             "torchtitan.components.dataloader", "torchtitan.components.checkpoint", "torchtitan.protocols.state_dict_adapter", "torchtitan.components.metrics",
+             "torchtitan.models.utils"):
     try:
         if name.startswith("torchtitan"):
             raise ImportError
@@ -34,9 +36,15 @@ for name in ("datasets", "datasets.distributed", "tokenizers", "torchdata", "tor
     except ImportError:
         sys.modules[name] = Absent(name)
 
+try:
+    import tyro  # noqa: F401
+except ImportError:
+    sys.modules["tyro"] = unittest.mock.MagicMock()  # reads command lines
+
 from torchtitan.config import JobConfig
 from torchtitan.distributed import ParallelDims
 from torchtitan.distributed import utils as distributed
+from torchtitan.models.attention import ScaledDotProductAttentionWrapper
 from torchtitan.models.llama3.infra.parallelize import parallelize_llama
 from torchtitan.models.llama3.model.args import TransformerModelArgs
 from torchtitan.models.llama3.model.model import Transformer
@@ -63,10 +71,13 @@ def main():
     mesh = dims.world_mesh
     shape = TransformerModelArgs(dim=o.hidden, n_layers=o.layers, n_heads=o.heads, n_kv_heads=o.kv_heads, vocab_size=o.vocab,
                                  max_seq_len=o.sequence)
+    ScaledDotProductAttentionWrapper.sdpa_backends = [torch.nn.attention.SDPBackend.FLASH_ATTENTION]
     with torch.device("meta"):
         model = Transformer(shape)
     model = parallelize_llama(model, dims, config)
     model.to_empty(device="cuda")
+    # erfinv is a kernel that PyTorch compiles when it is called.
+    torch.nn.init.trunc_normal_ = lambda tensor, mean=0.0, std=1.0, **others: torch.nn.init.normal_(tensor, mean, std)
     with torch.no_grad():
         model.init_weights(buffer_device=None)
     model.train()
