@@ -204,6 +204,16 @@ TEST(Megatron, BothDistributedOptimizersGatherAllParameters) {
             1u);
 }
 
+TEST(Megatron, NormsOfQueriesAndKeysAreSummedOverTensorRanks) {
+  // Four layers with two norms of eight columns, each with a bias.
+  const std::string call = "tp all-reduce 128 x fp16 = 256 B over 2";
+  EXPECT_THAT(Tail(TestWorkload({"model.qk_norm=true"}), 0), testing::Contains(call));
+  EXPECT_THAT(Tail(TestWorkload({"model.qk_norm=true", "parallel.tensor=1"}), 0),
+              testing::Not(testing::Contains(testing::StartsWith("tp all-reduce"))));
+  EXPECT_THAT(Tail(TestWorkload(), 0),
+              testing::Not(testing::Contains(testing::StartsWith("tp all-reduce"))));
+}
+
 TEST(Megatron, ParametersAreGatheredChunkByChunk) {
   // The embedding makes the first chunk the larger one.
   const std::vector<std::string> lines =

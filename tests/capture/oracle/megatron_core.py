@@ -19,13 +19,14 @@ from megatron.core.optimizer import OptimizerConfig, get_megatron_optimizer
 from megatron.core.pipeline_parallel.schedules import get_forward_backward_func
 from megatron.core.rerun_state_machine import RerunMode, get_rerun_state_machine, initialize_rerun_state_machine
 from megatron.core.tensor_parallel.random import model_parallel_cuda_manual_seed
+from megatron.core.transformer.transformer_block import TransformerBlockSubmodules, get_num_layers_to_build
 from megatron.core.transformer.module import Float16Module
 from megatron.core.transformer.transformer_config import MLATransformerConfig, TransformerConfig
 
 OPTIONS = dict(layers=4, hidden=512, heads=8, kv_heads=8, ffn=2048, vocab=32768, sequence=1024, micro_batch=1, micro_batches=4,
                tensor=1, pipeline=1, virtual=1, context=1, expert=1, experts=0, topk=2, expert_ffn=512, shared_ffn=0, dispatcher="alltoall",
                sequence_parallel=0, llama=0, mla=0, recompute="none", distributed_optimizer=1, grad_reduce=0, param_gather=0,
-               overlap_p2p=0, iterations=3, dropout=0.0, tied=1, bucket=0)
+               overlap_p2p=0, iterations=3, dropout=0.0, tied=1, bucket=0, qk_norm=0, instances=1)
 for word in sys.argv[1:]:
     name, value = word.split("=")
     OPTIONS[name] = type(OPTIONS[name])(value)
@@ -91,6 +92,8 @@ def make_config():
     shape = dict(num_layers=o.layers, hidden_size=o.hidden, num_attention_heads=o.heads, ffn_hidden_size=o.ffn)
     if o.llama:
         shape.update(normalization="RMSNorm", gated_linear_unit=True, activation_func=torch.nn.functional.silu, add_bias_linear=False)
+    if o.qk_norm:
+        shape.update(qk_layernorm=True)
     if o.kv_heads != o.heads:
         shape.update(num_query_groups=o.kv_heads)
     if o.experts:
@@ -104,7 +107,8 @@ def make_config():
     make = TransformerConfig
     if o.mla:
         make = MLATransformerConfig
-        shape.update(q_lora_rank=192, kv_lora_rank=128, qk_head_dim=64, qk_pos_emb_head_dim=32, v_head_dim=64, rope_type="rope")
+        shape.update(qk_layernorm=True, q_lora_rank=192, kv_lora_rank=128, qk_head_dim=64, qk_pos_emb_head_dim=32, v_head_dim=64,
+                     rope_type="rope")
     return make(**shape, tensor_model_parallel_size=o.tensor, pipeline_model_parallel_size=o.pipeline,
                 virtual_pipeline_model_parallel_size=o.virtual if o.virtual > 1 else None, context_parallel_size=o.context,
                 expert_model_parallel_size=o.expert, sequence_parallel=bool(o.sequence_parallel), bf16=True,
@@ -118,11 +122,9 @@ def make_models(config):
     chunks = []
     for chunk in range(o.virtual):
         at = dict(ignore_virtual=False, vp_stage=chunk if o.virtual > 1 else None)
-        spec = use_norm(get_gpt_layer_local_spec(num_experts=o.experts or None, moe_grouped_gemm=False, multi_latent_attention=bool(o.mla),
-                                                 normalization=config.normalization))
-        if o.experts:
-            from megatron.core.models.gpt.gpt_layer_specs import get_gpt_decoder_block_spec  # noqa: F401
-        from megatron.core.transformer.transformer_block import TransformerBlockSubmodules, get_num_layers_to_build
+        spec = use_norm(get_gpt_layer_local_spec(
+            num_experts=o.experts or None, moe_grouped_gemm=False, multi_latent_attention=bool(o.mla), qk_layernorm=bool(o.mla or o.qk_norm),
+            normalization=config.normalization))
         count = get_num_layers_to_build(config, vp_stage=at["vp_stage"])
         block = TransformerBlockSubmodules(layer_specs=[spec] * count, layer_norm=Norm)
         model = GPTModel(config, block, o.vocab, o.sequence, pre_process=state.is_pipeline_first_stage(**at),
@@ -133,7 +135,8 @@ def make_models(config):
         chunks.append(Float16Module(config, model.cuda()))
     ddp = DistributedDataParallelConfig(overlap_grad_reduce=bool(o.grad_reduce), overlap_param_gather=bool(o.param_gather),
                                         use_distributed_optimizer=bool(o.distributed_optimizer), check_for_nan_in_grad=True,
-                                        grad_reduce_in_fp32=True, bucket_size=o.bucket or None)
+                                        grad_reduce_in_fp32=True, bucket_size=o.bucket or None,
+                                        num_distributed_optimizer_instances=o.instances)
     chunks = [DistributedDataParallel(config, ddp, chunk, disable_bucketing=i > 0) for i, chunk in enumerate(chunks)]
     config.finalize_model_grads_func = finalize_model_grads
     if o.grad_reduce:
@@ -212,7 +215,8 @@ def main():
     torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
     torch.distributed.init_process_group("nccl")
     state.initialize_model_parallel(o.tensor, o.pipeline, virtual_pipeline_model_parallel_size=o.virtual if o.virtual > 1 else None,
-                                    context_parallel_size=o.context, expert_model_parallel_size=o.expert)
+                                    context_parallel_size=o.context, expert_model_parallel_size=o.expert,
+                                    num_distributed_optimizer_instances=o.instances)
     model_parallel_cuda_manual_seed(1234)
     initialize_rerun_state_machine(mode=RerunMode.VALIDATE_RESULTS)
     config = make_config()

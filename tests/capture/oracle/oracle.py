@@ -279,6 +279,7 @@ def run_case(options, case, folder):
             if done.returncode != 0:
                 print(f"{case} rank {rank}: the program fails\n{done.stderr[-2000:]}")
                 return 1
+            log.with_suffix(".out").write_text(done.stdout)
         program_side = captured(log.read_text().splitlines())
         calls, products, lines = compare(program_side, generated(options.bin / "workload-gen", run, rank))
         print(f"{case} rank {rank} of {world}: {calls} calls and {products} products agree, {len(lines)} differences"
