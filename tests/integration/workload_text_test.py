@@ -48,6 +48,9 @@ class Text(Graphs):
         self.assertEqual(sum(n for (role, call), n in calls.items() if role == "tp") * 2, text.count(" 'tp' "))
         self.assertEqual(sum(n for (role, call), n in calls.items() if call == "send-recv"), text.count(": send "))
         table = self.expect_ok("stats", run)[0]
+        self.assertEqual(len(stats["pytorch"]), stats["programs"])
+        self.assertTrue(all(0 < p["max_memory_allocated"] <= p["max_memory_reserved"] for p in stats["pytorch"]))
+        self.assertRegex(table, r"(?m)^program +max_memory_allocated +max_memory_reserved\n0 ")
         for row in stats["communication"]:
             self.assertRegex(table, rf"(?m)^{row['role']} +{row['call']} +{row['groups']} +{row['least_members']} +{row['calls']} ")
 

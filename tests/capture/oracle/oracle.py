@@ -203,6 +203,9 @@ def generated(tool, run, rank):
     nodes = subprocess.run([sys.executable, ROOT / "core/schema/foreign/decode_et.py", pathlib.Path(run) / f"1-workload/class-{its_class}.et"],
                            check=True, text=True, capture_output=True).stdout.splitlines()[1:]
     found = Rank()
+    stats = json.loads(subprocess.run([tool, "stats", run, "--json"], check=True, text=True, capture_output=True).stdout)
+    peaks = stats["pytorch"][int(its_class)]
+    found.peaks = (peaks["max_memory_allocated"], peaks["max_memory_reserved"])
     for line, node in zip(lines[1:], map(json.loads, nodes), strict=True):
         work = node["attr"]["drydock.op"][0]
         members = re.search(r"\(ranks ([^)]*)\)", line)
@@ -281,11 +284,18 @@ def run_case(options, case, folder):
                 return 1
             log.with_suffix(".out").write_text(done.stdout)
         program_side = captured(log.read_text().splitlines())
-        calls, products, lines = compare(program_side, generated(options.bin / "workload-gen", run, rank))
+        model_side = generated(options.bin / "workload-gen", run, rank)
+        printed = log.with_suffix(".out")
+        peaks = re.search(r"^peak (\d+) (\d+)$", printed.read_text() if printed.exists() else "", re.M)
+        calls, products, lines = compare(program_side, model_side)
         print(f"{case} rank {rank} of {world}: {calls} calls and {products} products agree, {len(lines)} differences"
               + (f"; {program_side.alone} calls over one rank" if program_side.alone else ""))
         for line in lines:
             print("   ", line)
+        if peaks:
+            for name, ours, theirs in zip(("allocated", "reserved"), model_side.peaks, map(int, peaks.groups())):
+                print(f"    max_memory_{name}: the program {theirs / 1e6:.1f} MB, workload-gen {ours / 1e6:.1f} MB, "
+                      f"{100 * (ours / theirs - 1):+.1f} %")
         differences += len(lines)
     return differences
 
