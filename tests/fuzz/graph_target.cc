@@ -9,6 +9,7 @@
 #include "tests/fuzz/printable.h"
 #include "workload-gen/graph/check/check.h"
 #include "workload-gen/graph/foreign/import.h"
+#include "workload-gen/graph/diff/diff_text.h"
 #include "workload-gen/graph/text/stats.h"
 
 namespace drydock::fuzz {
@@ -38,6 +39,8 @@ void CheckImported(const Result<Imported>& imported) {
   const Workload& workload = imported->workload;
   if (CheckWorkload(workload).violations.count() > 0) return;
   CHECK(StatsOf(workload).ops >= 0);
+  const WorkloadDiff diff = CompareWorkloads(workload, workload, {});
+  CHECK_NOTE(diff.equal(), DiffText(diff, 1));
   const std::string run = Folder() / "run";
   const Status written = WriteWorkload(run, workload, Cluster(), {"workload-gen", {}, {}});
   CHECK_NOTE(written.ok(), written.ok() ? "" : written.error().ToString());

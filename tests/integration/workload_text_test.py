@@ -48,21 +48,43 @@ class Text(Graphs):
         self.assertEqual(sum(n for (role, call), n in calls.items() if role == "tp") * 2, text.count(" 'tp' "))
         self.assertEqual(sum(n for (role, call), n in calls.items() if call == "send-recv"), text.count(": send "))
         table = self.expect_ok("stats", run)[0]
+        self.assertEqual(len(stats["pytorch"]), stats["programs"])
+        self.assertTrue(all(0 < p["max_memory_allocated"] <= p["max_memory_reserved"] for p in stats["pytorch"]))
+        self.assertRegex(table, r"(?m)^program +max_memory_allocated +max_memory_reserved\n0 ")
         for row in stats["communication"]:
             self.assertRegex(table, rf"(?m)^{row['role']} +{row['call']} +{row['groups']} +{row['least_members']} +{row['calls']} ")
 
     def test_diff(self):
         a = self.generate("a", *SMALL)
-        self.assertEqual(self.run_tool("diff", a, a), (0, "", ""))
+        status, stdout, stderr = self.run_tool("diff", a, a)
+        self.assertEqual((status, stderr), (0, ""))
+        rows = self.rows(stdout)
+        self.assertTrue(all(row[1:] == [0, 0, 0] for row in rows.values()) and rows["calls"][0] > 0, stdout)
+        self.assertEqual(self.run_tool("diff", a, a, "--check"), (0, "", ""))
         b = self.generate("b", *SMALL, "training.recompute=none")
-        status, stdout, stderr = self.run_tool("diff", a, b, "--shown", "2")
+        status, stdout, stderr = self.run_tool("diff", a, b, "--shown", "2", "--json", self.folder / "diff.json")
         self.assertEqual((status, stderr), (1, f"error: {a} and {b} differ\n"))
-        self.assertRegex(stdout, r"(?m)^hardware FLOP: ")
-        self.assertRegex(stdout, r"(?m)^rank 0 and 3 more: \d+ differences in \d+ and \d+ ops$")
-        self.assertRegex(stdout, r"(?m)^  - op \d+: ")
+        self.assertRegex(stdout, r"(?m)^  1x A hardware FLOP \S+; B hardware FLOP \S+$")
+        self.assertRegex(stdout, r"(?m)^8 ranks compared, as \d with different programs; 8 of them differ$")
+        self.assertRegex(stdout, r"(?m)^      A: rank 0, op \d+, recompute micro-batch 0 layer \d+, ")
+        found = json.loads((self.folder / "diff.json").read_text())
+        self.assertEqual({row["what"]: [row["equal"], row["only_a"], row["only_b"], row["differ"]] for row in found["summary"]},
+                         {name: [0] * 4 for name in (row["what"] for row in found["summary"])} | self.rows(stdout))
+        self.assertTrue(all(d["b"] is None for d in found["differences"] if d["what"] in ("calls", "products", "attention")))
         c = self.generate("c", *SMALL, "cluster.hosts=2")
-        self.assertIn("cluster: differs\n", self.run_tool("diff", a, c)[1])
-        self.assertIn("ranks: 8 and 16\n", self.run_tool("diff", a, c)[1])
+        self.assertIn("note: the clusters differ\n", self.run_tool("diff", a, c)[1])
+        self.assertIn("A ranks 8; B ranks 16\n", self.run_tool("diff", a, c)[1])
+        self.assertIn("--memory-tolerance", self.run_tool("diff", a, a, "--memory-tolerance", "101")[2])
+
+    @staticmethod
+    def rows(text):
+        """The table of a diff, by name."""
+        found = {}
+        for line in text.split("what  ")[1].split("\n\n")[0].splitlines()[1:]:
+            if not line.startswith("note"):
+                words = line.rsplit(maxsplit=4)
+                found[words[0]] = list(map(int, words[1:]))
+        return found
 
 
 if __name__ == "__main__":

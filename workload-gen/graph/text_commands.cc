@@ -1,10 +1,9 @@
-// workload-gen dump, dot, graphml, stats, diff: show a workload as text.
+// workload-gen dump, dot, graphml, stats: show a workload as text.
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "core/schema/artefacts/artefacts.h"
 #include "workload-gen/graph/commands.h"
-#include "workload-gen/graph/text/diff.h"
 #include "workload-gen/graph/text/graph_text.h"
 #include "workload-gen/graph/text/stats.h"
 #include "workload-gen/graph/text/topology_text.h"
@@ -25,11 +24,6 @@ const ToolInfo kGraphml = {"workload-gen graphml", "Writes a slice of a workload
 const ToolInfo kStats = {"workload-gen stats",
                          "Counts ops, FLOPs and bytes of a workload by kind and group.",
                          "reads RUN/1-workload/", "workload-gen stats runs/gpt-22b", false};
-const ToolInfo kDiff = {
-    "workload-gen diff",
-    "Prints the differences between two workloads; exit status 1 if there are any.",
-    "reads A/1-workload/ and B/1-workload/", "workload-gen diff runs/before runs/after", false};
-
 // A larger picture is unreadable.
 constexpr size_t kMaxDrawnOps = 20000;
 
@@ -133,40 +127,6 @@ class StatsCommand final : public TextCommand {
   bool json_ = false;
 };
 
-class DiffCommand final : public Command {
- public:
-  DiffCommand() : Command(kDiff) {}
-
-  void Declare(CLI::App* command, const CommonOptions&) override {
-    command->add_option("a", a_, "Run directory")->type_name("A");
-    command->add_option("b", b_, "Another one")->type_name("B");
-    command->add_option("--shown", options_.shown, "How many differing ops of a program to print")
-        ->capture_default_str();
-    CheckOptions(command, [this]() -> Status {
-      if (a_.empty()) return MissingOption("A");
-      if (b_.empty()) return MissingOption("B");
-      return OkStatus();
-    });
-  }
-
-  Status Run(const CommonOptions&) const override {
-    ASSIGN_OR_RETURN(const WorkloadFile a, ReadWorkload(a_, WorkloadParts::kAll));
-    ASSIGN_OR_RETURN(const WorkloadFile b, ReadWorkload(b_, WorkloadParts::kAll));
-    if (a.sha256 == b.sha256) return OkStatus();
-    std::vector<std::string> lines = Differences(a.workload, b.workload, options_);
-    if (a.cluster.yaml != b.cluster.yaml || a.cluster.files != b.cluster.files) {
-      lines.insert(lines.begin(), "cluster: differs");
-    }
-    for (const std::string& line : lines) fmt::print("{}\n", line);
-    if (lines.empty()) return OkStatus();
-    return Error(fmt::format("{} and {} differ", a_, b_));
-  }
-
- private:
-  std::string a_, b_;
-  DiffOptions options_;
-};
-
 }  // namespace
 
 std::unique_ptr<Command> MakeDumpCommand() { return std::make_unique<DumpCommand>(); }
@@ -175,6 +135,5 @@ std::unique_ptr<Command> MakeGraphmlCommand() {
   return std::make_unique<DrawCommand>(kGraphml, GraphmlText);
 }
 std::unique_ptr<Command> MakeStatsCommand() { return std::make_unique<StatsCommand>(); }
-std::unique_ptr<Command> MakeDiffCommand() { return std::make_unique<DiffCommand>(); }
 
 }  // namespace drydock

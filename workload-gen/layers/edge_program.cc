@@ -14,14 +14,12 @@ void EdgeWriter::Broadcast(DataType type) {
 
 void EdgeWriter::Batch(bool first, bool last) {
   if (c_.work.embedding.patches) return;  // every rank loads its images
-  if (first) {
-    Broadcast(DataType::kInt64);  // tokens
-    Broadcast(DataType::kInt64);  // positions
-  }
+  if (first) Broadcast(DataType::kInt64);  // tokens
   if (last) {
     Broadcast(DataType::kInt64);  // labels
     Broadcast(DataType::kFp32);   // loss mask
   }
+  if (first) Broadcast(DataType::kInt64);  // positions
 }
 
 void EdgeWriter::EmbeddingForward() {

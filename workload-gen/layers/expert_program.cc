@@ -16,13 +16,28 @@ ProgramBuilder::OpId ExpertWriter::Gathered(CollectiveType type, DataType data, 
   return c_.builder->StartCollective(kTensorExpertRole, kTensorExpertStream, call);
 }
 
-void ExpertWriter::AcrossExpert(const ExpertWork& work, CollectiveType type) {
+void ExpertWriter::AcrossExpert(const ExpertWork& work, CollectiveType type, int64_t width) {
   CommCall call;
   call.collective = type;
   call.type = c_.job.training.precision.type;
   call.group_size = c_.layout.expert_tensor;
-  call.count = work.routing.received * c_.job.model.expert_width();
+  call.count = work.routing.received * width;
   c_.builder->Collective(kExpertTensorRole, kExpertTensorStream, call);
+}
+
+void ExpertWriter::AcrossExpert(const ExpertWork& work, CollectiveType type) {
+  AcrossExpert(work, type, c_.job.model.expert_width());
+}
+
+// token_dispatcher.py: the probabilities follow the tokens, and their gradients come first.
+void ExpertWriter::SpreadTokens(const ExpertWork& work) {
+  AcrossExpert(work, CollectiveType::kAllGather);
+  AcrossExpert(work, CollectiveType::kAllGather, 1);
+}
+
+void ExpertWriter::SumGradients(const ExpertWork& work) {
+  AcrossExpert(work, CollectiveType::kReduceScatter, 1);
+  AcrossExpert(work, CollectiveType::kReduceScatter);
 }
 
 void ExpertWriter::CountTokens(const ExpertWork& work) {
@@ -65,8 +80,9 @@ bool ExpertWriter::permutes_in_graph() const {
 // ---- Forward ------------------------------------------------------------------------------------
 
 void ExpertWriter::Forward(const ExpertWork& work) {
-  Route(work);
+  // Megatron-Core's moe_layer.py: shared experts come first, and autograd takes them last.
   if (work.shared && !overlaps_shared()) shared_.Forward(*work.shared);
+  Route(work);
   Dispatch(work);
   ExpertsForward(work);
   Combine(work);
@@ -105,7 +121,7 @@ void ExpertWriter::Dispatch(const ExpertWork& work) {
       if (shared) shared_.Input(*work.shared, entered);
       b.Wait(sent);
       b.Collective(kExpertRole, kExpertStream, work.probabilities_out);
-      AcrossExpert(work, CollectiveType::kAllGather);
+      SpreadTokens(work);
       if (work.sort) b.Compute(work.sort->forward);
       return;
     }
@@ -232,14 +248,14 @@ void ExpertWriter::Backward(const ExpertWork& work, int layer) {
 void ExpertWriter::RouterBackward(const ExpertWork& work, int layer) {
   ProgramBuilder& b = *c_.builder;
   b.SetRegion(LayerRegion::kRouter);
-  if (work.shared && !overlaps_shared()) {
-    shared_.OutputBackward(*work.shared, layer);
-    shared_.InputBackward(*work.shared, layer);
-  }
   b.Compute(work.top_k.backward);
   b.Compute(work.router.backward);
   listener_->OnGradient(ParameterKind::kRouterBias, layer);
   listener_->OnGradient(ParameterKind::kRouterWeight, layer);
+  if (work.shared && !overlaps_shared()) {
+    shared_.OutputBackward(*work.shared, layer);
+    shared_.InputBackward(*work.shared, layer);
+  }
   if (work.shared) b.Compute(work.shared->add_gradient);
 }
 
@@ -306,7 +322,7 @@ void ExpertWriter::DispatchBackward(const ExpertWork& work, int layer) {
   const MoeDispatcher dispatcher = c_.job.training.moe.dispatcher;
   if (dispatcher == MoeDispatcher::kAllToAll) {
     if (work.sort) b.Compute(work.sort->backward);
-    AcrossExpert(work, CollectiveType::kReduceScatter);
+    SumGradients(work);
     b.Collective(kExpertRole, kExpertStream, work.probabilities_back);
   } else {
     Move(work.permute.backward);
@@ -331,8 +347,8 @@ void ExpertWriter::DispatchBackward(const ExpertWork& work, int layer) {
 // Shared experts are in the first piece (Megatron's fine_grained_callables.py).
 
 void ExpertWriter::PrepareForward(const ExpertWork& work) {
-  Route(work);
   if (work.shared) shared_.Forward(*work.shared);
+  Route(work);
   if (!exchanges()) return;
   c_.builder->SetRegion(LayerRegion::kPreprocess);
   CountTokens(work);
@@ -361,7 +377,7 @@ void ExpertWriter::ComputeForward(const ExpertWork& work) {
     ExpertsForward(work);
     return Move(work.unpermute.forward);
   }
-  AcrossExpert(work, CollectiveType::kAllGather);
+  SpreadTokens(work);
   if (work.sort) b.Compute(work.sort->forward);
   ExpertsForward(work);
   if (work.unsort) b.Compute(work.unsort->forward);
@@ -396,7 +412,7 @@ void ExpertWriter::UndoCompute(const ExpertWork& work, int layer) {
   if (work.unsort) b.Compute(work.unsort->backward);
   ExpertsBackward(work, layer);
   if (work.sort) b.Compute(work.sort->backward);
-  AcrossExpert(work, CollectiveType::kReduceScatter);
+  SumGradients(work);
 }
 
 void ExpertWriter::UndoDispatch(const ExpertWork& work) {

@@ -63,6 +63,10 @@ class ExpertWriter {
   OpId Gathered(CollectiveType type, DataType data, int64_t width, int64_t tokens);
   // A collective of the copies at the experts, over the ranks that split each expert.
   void AcrossExpert(const ExpertWork& work, CollectiveType type);
+  void AcrossExpert(const ExpertWork& work, CollectiveType type, int64_t width);
+  // Both of the copies and of their probabilities.
+  void SpreadTokens(const ExpertWork& work);
+  void SumGradients(const ExpertWork& work);
   // Exchanges the number of copies that each rank sends to each other; HybridEP, the experts that
   // each token picked.
   void CountTokens(const ExpertWork& work);

@@ -180,6 +180,7 @@ TEST(ExpertProgram, SplitExpertsGatherTheirTokens) {
                           "ep all-to-all 4096 x bf16 = 8.192 KB over 4",
                           "ep all-to-all 64 x bf16 = 128 B over 4",
                           "etp all-gather 8192 x bf16 = 16.38 KB over 2",
+                          "etp all-gather 128 x bf16 = 256 B over 2",
                           "etp reduce-scatter 8192 x bf16 = 16.38 KB over 2",
                           "ep all-to-all 4096 x bf16 = 8.192 KB over 4"));
 }

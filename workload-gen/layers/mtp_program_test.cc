@@ -176,7 +176,7 @@ TEST(MtpProgram, EachParameterIsHeldOnce) {
     const ParallelLayout stages = TestLayout(job);
     int64_t elements = 0;
     for (int stage = 0; stage < 4; ++stage) {
-      elements += TotalElements(ChunkParameters(job.model, stages, stage, 0));
+      elements += TotalElements(ChunkParameters(job, stages, stage, 0));
     }
     return elements;
   };

@@ -176,10 +176,54 @@ TEST(Megatron, TailOfTheStep) {
                                                "world all-reduce 1 x int32 = 4 B over 8",
                                                "tp-pp all-reduce 1 x fp32 = 4 B max over 4",
                                                "tp-pp all-reduce 1 x fp32 = 4 B over 4",
-                                               "tp-pp all-reduce 1 x int32 = 4 B over 4",
+                                               "tp-pp all-reduce 1 x int32 = 4 B min over 4",
                                                "tp-pp all-reduce 1 x fp32 = 4 B max over 4"));
   // The last stage also reduces the loss.
   EXPECT_EQ(Tail(w, 1).back(), "dp all-reduce 2 x fp32 = 8 B over 2");
+}
+
+std::vector<std::string> Gathers(const std::vector<std::string>& overrides) {
+  std::vector<std::string> lines;
+  for (const std::string& line : Tail(TestWorkload(overrides), 0)) {
+    if (line.find("all-gather") != std::string::npos) lines.push_back(line);
+  }
+  return lines;
+}
+
+TEST(Megatron, BothDistributedOptimizersGatherAllParameters) {
+  std::vector<std::string> overrides = {
+      "model.experts=4",           "model.experts_per_token=2",           "model.bias=false",
+      "parallel.tensor=1",         "training.distributed_optimizer=true", "parallel.expert=2",
+      "model.tied_embedding=false"};
+  const std::vector<std::string> twice = Gathers(overrides);
+  ASSERT_EQ(twice.size(), 4u);  // over dp and edp
+  EXPECT_EQ(twice[0], twice[2]);
+  EXPECT_EQ(twice[1], twice[3]);
+  EXPECT_NE(twice[0], twice[1]);
+  EXPECT_EQ(Gathers({"training.distributed_optimizer=true", "model.tied_embedding=false"}).size(),
+            1u);
+}
+
+TEST(Megatron, NormsOfQueriesAndKeysAreSummedOverTensorRanks) {
+  // Four layers with two norms of eight columns, each with a bias.
+  const std::string call = "tp all-reduce 128 x fp16 = 256 B over 2";
+  EXPECT_THAT(Tail(TestWorkload({"model.qk_norm=true"}), 0), testing::Contains(call));
+  EXPECT_THAT(Tail(TestWorkload({"model.qk_norm=true", "parallel.tensor=1"}), 0),
+              testing::Not(testing::Contains(testing::StartsWith("tp all-reduce"))));
+  EXPECT_THAT(Tail(TestWorkload(), 0),
+              testing::Not(testing::Contains(testing::StartsWith("tp all-reduce"))));
+}
+
+TEST(Megatron, ParametersAreGatheredChunkByChunk) {
+  // The embedding makes the first chunk the larger one.
+  const std::vector<std::string> lines =
+      Gathers({"training.distributed_optimizer=true", "parallel.virtual_pipeline=2",
+               "model.tied_embedding=false"});
+  ASSERT_EQ(lines.size(), 2u);
+  const auto elements = [](const std::string& line) {
+    return std::stoll(line.substr(line.find("all-gather ") + 11));
+  };
+  EXPECT_GT(elements(lines[0]), elements(lines[1]));
 }
 
 // Two more reductions of one number, of this rank's tensors: 12 a layer in four layers, the word

@@ -172,7 +172,7 @@ TEST(WorkloadExperts, RankParametersAddUpToTheModel) {
     double sum = 0;
     for (int stage = 0; stage < layout.pipeline; ++stage) {
       for (int chunk = 0; chunk < layout.chunks; ++chunk) {
-        for (const Parameter& p : ChunkParameters(job.model, layout, stage, chunk)) {
+        for (const Parameter& p : ChunkParameters(job, layout, stage, chunk)) {
           // Megatron marks a replicated parameter only where sequence parallelism splits rows.
           const bool again = p.kind == ParameterKind::kWordEmbedding && stage > 0;
           if (again) continue;  // of the MTP layers

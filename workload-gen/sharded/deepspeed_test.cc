@@ -42,6 +42,49 @@ TEST(DeepSpeed, ReducesTheBucketBeforeAParameterThatDoesNotFit) {
   EXPECT_EQ(ElementsMoved(w, "dp", kAr), kAllElements);
 }
 
+TEST(DeepSpeed, AParameterLargerThanTheBufferIsCutWhereSharesBegin) {
+  // A share has 37,576 elements. The head begins 26,424 before the seventh.
+  const Collectives found =
+      CollectivesOf(ShardedWorkload(Zero(2, {"zero.reduce_bucket_size=20000"})), "dp");
+  ASSERT_GT(found.size(), 5u);
+  EXPECT_EQ(found[0], (std::pair{kAr, int64_t{26424}}));
+  EXPECT_EQ(found[1], (std::pair{kAr, int64_t{37576}}));
+  const size_t end = found.size() - 1;  // the gather
+  EXPECT_EQ(found[end - 2], (std::pair{kAr, int64_t{37576}}));
+  EXPECT_EQ(found[end - 1], (std::pair{kAr, int64_t{26424}}));
+}
+
+TEST(DeepSpeed, Stage1ReducesBehindTheLastBackward) {
+  const Workload w = ShardedWorkload(Zero(1, {"zero.reduce_bucket_size=50000"}));
+  EXPECT_EQ(CollectivesOf(w, "dp")[0], (std::pair{kAr, kEmbeddingElements}));
+  bool reduced = false;
+  for (const Op& op : w.programs[0].ops) {
+    reduced |= op.kind == OpKind::kCollective;
+    EXPECT_FALSE(reduced && op.phase == Phase::kBackward);
+  }
+  const Workload overlapped =
+      ShardedWorkload(Zero(1, {"zero.reduce_bucket_size=50000", "zero.overlap_comm=true"}));
+  EXPECT_EQ(CollectivesOf(overlapped, "dp")[0], (std::pair{kAr, int64_t{64000}}));
+  EXPECT_EQ(ElementsMoved(overlapped, "dp", kAr), kAllElements);
+}
+
+// The types of the step's reductions of one number.
+std::vector<DataType> StepTypes(int stage) {
+  std::vector<DataType> types;
+  const Workload w = ShardedWorkload(Zero(stage));
+  for (const Op& op : w.programs[0].ops) {
+    if (op.kind == OpKind::kCollective && w.calls[op.work].count == 1)
+      types.push_back(w.calls[op.work].type);
+  }
+  return types;
+}
+
+TEST(DeepSpeed, TheStepLooksForOverflowsAndAddsTheNorm) {
+  using enum DataType;
+  EXPECT_EQ(StepTypes(2), (std::vector{kUint8, kFp32, kFp32}));
+  EXPECT_EQ(StepTypes(3), (std::vector{kFp64, kFp32}));
+}
+
 // Counts the waits of backward for the latest reduction, and for the previous one.
 std::pair<int, int> BackwardWaits(const Workload& w) {
   const Program& p = w.programs[0];
@@ -99,8 +142,8 @@ TEST(DeepSpeed, Stage3GathersForwardAndBackwardAndScattersOnce) {
                                "zero.param_persistence_threshold=64"}));
   const int64_t norms = 9 * 64;
   EXPECT_EQ(ElementsMoved(w, "dp", kAg), 2 * (kAllElements - norms) + norms);
-  EXPECT_EQ(CountCollectives(w, "dp")[kAg], 2 * (1 + 4 * 7 + 1) + 1);
-  EXPECT_EQ(CollectivesOf(w, "dp").back(), (std::pair{kAg, norms}));
+  EXPECT_EQ(CountCollectives(w, "dp")[kAg], 2 * (1 + 4 * 7 + 1) + 9);
+  EXPECT_EQ(CollectivesOf(w, "dp").back(), (std::pair{kAg, int64_t{64}}));
   EXPECT_EQ(ElementsMoved(w, "dp", kRs), kAllElements);
   // Recomputation gathers them a third time.
   const Workload full =

@@ -44,8 +44,7 @@ double RecomputedFlops(const TrainingJob& job, const ParallelLayout& layout,
     const size_t kind = model.kind_of_layer[static_cast<size_t>(layer)];
     const std::vector<TorchModule>& modules = model.blocks[kind].modules;
     const bool full = job.training.recompute.granularity == Recompute::kFull;
-    const bool stops = full && job.training.framework == FrameworkKind::kFsdp;
-    const size_t end = stops ? model.blocks[kind].CountRepeated() : modules.size();
+    const size_t end = model.blocks[kind].CountRepeated(job);
     for (size_t i = 0; i < end; ++i) {
       if (!full && !modules[i].selectively_recomputed) continue;
       of_layers += FlopsOf(modules[i], layout, job.parallel.context_type, tables);

@@ -447,7 +447,10 @@ int64_t TorchGroup::fp8_elements() const {
   return total;
 }
 
-size_t TorchGroup::CountRepeated() const {
+size_t TorchGroup::CountRepeated(const TrainingJob& job) const {
+  const TrainingRules& training = job.training;
+  const bool compiled = training.framework == FrameworkKind::kFsdp && training.kernels.fused;
+  if (training.recompute.granularity != Recompute::kFull || !compiled) return modules.size();
   size_t last = modules.size();
   while (last > 0 && !modules[last - 1].gemm && modules[last - 1].experts == nullptr) --last;
   return last > 0 && modules[last - 1].gemm ? last - 1 : modules.size();

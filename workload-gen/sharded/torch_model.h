@@ -73,10 +73,10 @@ struct TorchModule {
 // Modules that FSDP2 shards as one group.
 struct TorchGroup {
   std::vector<TorchModule> modules;
-  // The modules, from the first, that PyTorch's full recomputation of a layer repeats. Backward
-  // needs the input of the last product, not its result: the checkpoint stops early, and
-  // torch.compile removes what nothing uses.
-  size_t CountRepeated() const;
+  // The modules, from the first, that full recomputation of a layer repeats. Backward needs the
+  // input of the last product, not its result: torch.compile removes what nothing uses. In eager
+  // mode torchtitan repeats all (early_stop=False of activation_checkpoint.py).
+  size_t CountRepeated(const TrainingJob& job) const;
   int64_t elements() const;
   int64_t expert_elements() const;
   // Of linear layers in fp8: the elements of their weights, and their number.

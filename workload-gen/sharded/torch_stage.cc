@@ -142,6 +142,9 @@ class TorchStageWriter {
       RunBackward(modules[i]);
       hooks_->AfterModule(pass, ModulePass::kBackward, i);
     }
+    if (sums_behind_group()) {
+      for (const TorchModule& module : modules) SumParts(module);
+    }
     hooks_->AfterBackward(pass);
   }
 
@@ -151,8 +154,7 @@ class TorchStageWriter {
     const TorchGroup& group = t_.Group(pass.group);
     const std::vector<TorchModule>& modules = group.modules;
     in_parts_ = 0;
-    const bool stops = repeats_all() && c_.job.training.framework == FrameworkKind::kFsdp;
-    const size_t end = stops ? group.CountRepeated() : modules.size();
+    const size_t end = group.CountRepeated(c_.job);
     for (size_t i = 0; i < end; ++i) {
       if (!Runs(modules[i])) {
         // The cast and the all-gather are separate operations, which repeat even if the output of
@@ -182,10 +184,17 @@ class TorchStageWriter {
     if (module.experts != nullptr) experts_.Backward(*module.experts, -1);
     if (module.before == Redistribution::kGather) tensor_.Scatter();
     if (module.before == Redistribution::kCopy) whole_.AllReduce();
-    if (module.partial_gradient) SumParts(module);
+    if (!sums_behind_group()) SumParts(module);
+  }
+
+  // FSDP2 sums a group's partial gradients when it collects the gradients to reduce them
+  // (unsharded_grad_data of _fsdp_param.py).
+  bool sums_behind_group() const {
+    return c_.job.training.framework == FrameworkKind::kFsdp && c_.job.fsdp.version == 2;
   }
 
   void SumParts(const TorchModule& module) {
+    if (!module.partial_gradient) return;
     for (const int64_t elements : module.parameters) {
       CommCall call;
       call.type = c_.job.training.precision.type;

@@ -1,9 +1,12 @@
 #include "workload-gen/sharded/zero_buckets.h"
 
+#include <algorithm>
+
 namespace drydock {
 
-void ZeroBuckets::Add(int64_t elements) {
+void ZeroBuckets::Add(int64_t elements, int64_t offset) {
   if (elements_ > 0 && elements_ + elements > rules_.reduce_bucket_size) Flush();
+  if (elements_ == 0) offset_ = offset;
   elements_ += elements;
   padded_ += (elements + ranks_ - 1) / ranks_ * ranks_;
 }
@@ -23,19 +26,42 @@ CommCall ZeroBuckets::Call() const {
   return call;
 }
 
+// average_tensor and allreduce_and_scatter of stage_1_and_2.py cut a bucket where another rank's
+// share begins, and reduce the pieces together as soon as they pass the size of a bucket. Only a
+// gradient that is larger than a bucket does so.
+std::vector<int64_t> ZeroBuckets::Pieces(int64_t whole) const {
+  if (rules_.stage == 3 || rules_.reduce_scatter || share_ == 0 ||
+      elements_ <= rules_.reduce_bucket_size) {
+    return {whole};
+  }
+  std::vector<int64_t> pieces = {0};
+  for (int64_t at = offset_; at < offset_ + elements_;) {
+    const int64_t end = std::min((at / share_ + 1) * share_, offset_ + elements_);
+    if (pieces.back() > rules_.reduce_bucket_size) pieces.push_back(0);
+    pieces.back() += end - at;
+    at = end;
+  }
+  return pieces;
+}
+
 void ZeroBuckets::Flush() {
   if (elements_ == 0) return;
   ProgramBuilder& b = *c_.builder;
   const Phase phase = b.phase();
   b.SetPhase(Phase::kGradientSync);
-  Copy("zero.bucket-copy");
+  // A gradient that is larger than the buffer stays where it is.
+  if (rules_.stage == 3 || elements_ <= rules_.reduce_bucket_size) Copy("zero.bucket-copy");
   if (rules_.stage == 3) Copy("zero.order-by-rank");
   Copy("zero.average");
   // With overlap_comm, one reduction is in flight and the next one waits for it.
-  b.Wait(running_);
-  running_ = b.StartCollective(experts_ ? kExpertDataRole : kDataRole,
-                               experts_ ? kExpertDataStream : kDataStream, Call());
-  if (!rules_.overlap_comm) b.Wait(running_);
+  CommCall call = Call();
+  for (const int64_t piece : Pieces(call.count)) {
+    call.count = piece;
+    b.Wait(running_);
+    running_ = b.StartCollective(experts_ ? kExpertDataRole : kDataRole,
+                                 experts_ ? kExpertDataStream : kDataStream, call);
+    if (!rules_.overlap_comm) b.Wait(running_);
+  }
   offload_.AfterReduction(padded_ / ranks_, running_);
   b.SetPhase(phase);
   elements_ = padded_ = 0;

@@ -10,6 +10,13 @@
 
 namespace drydock {
 
+// DeepSpeed aligns each rank's share of the flat buffer to this many elements (NCCL's alignment).
+inline constexpr int64_t kShareAlignment = 2;
+inline int64_t ZeroShare(int64_t elements, int64_t ranks) {
+  const int64_t unit = ranks * kShareAlignment;
+  return (elements + unit - 1) / unit * kShareAlignment;
+}
+
 class ZeroBuckets {
  public:
   // `experts`: for gradients of experts, which the ranks with the same experts reduce.
@@ -21,7 +28,10 @@ class ZeroBuckets {
         offload_(context) {}
 
   void BeginMicrobatch(int microbatch) { offload_.BeginMicrobatch(microbatch); }
-  void Add(int64_t elements);
+  // Stages 1 and 2: the elements of the flat buffer of all parameters that a rank keeps.
+  void SetShare(int64_t elements) { share_ = elements; }
+  // `offset`: of the gradient in that buffer.
+  void Add(int64_t elements, int64_t offset = 0);
   // Reduces the content of the buffer.
   void Flush();
   // Flushes the buffer; the compute stream then waits for all reductions.
@@ -30,13 +40,17 @@ class ZeroBuckets {
  private:
   void Copy(const char* name);
   CommCall Call() const;
+  // The counts of the calls that reduce the buffer's content.
+  std::vector<int64_t> Pieces(int64_t whole) const;
 
   const WriterContext& c_;
   const ZeroRules& rules_;
   const bool experts_;
   const int ranks_;
   ZeroGradientOffload offload_;
+  int64_t share_ = 0;
   int64_t elements_ = 0;  // in the buffer
+  int64_t offset_ = 0;    // of the first of them
   int64_t padded_ = 0;    // elements, each gradient padded to a multiple of the ranks
   ProgramBuilder::OpId running_ = ProgramBuilder::kNothing;
 };

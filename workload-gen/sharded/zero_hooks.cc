@@ -1,6 +1,7 @@
 #include "workload-gen/sharded/zero_hooks.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "workload-gen/sharded/zero_step.h"
 
@@ -18,14 +19,22 @@ std::vector<int64_t> StageParameters(const TorchContext& context) {
   return elements;
 }
 
-int64_t StageExpertElements(const TorchContext& context) {
-  int64_t elements = 0;
+std::vector<int64_t> StageExpertParameters(const TorchContext& context) {
+  std::vector<int64_t> elements;
   for (int chunk = 0; chunk < context.writer.layout.chunks; ++chunk) {
     for (const int group : context.GroupsOf(chunk)) {
-      elements += context.Group(group).expert_elements();
+      for (const TorchModule& module : context.Group(group).modules) {
+        elements.insert(elements.end(), module.expert_parameters.begin(),
+                        module.expert_parameters.end());
+      }
     }
   }
   return elements;
+}
+
+int64_t StageExpertElements(const TorchContext& context) {
+  const std::vector<int64_t> elements = StageExpertParameters(context);
+  return std::accumulate(elements.begin(), elements.end(), int64_t{0});
 }
 
 ZeroHooks::ZeroHooks(const TorchContext& context)
@@ -33,7 +42,25 @@ ZeroHooks::ZeroHooks(const TorchContext& context)
       c_(context.writer),
       rules_(context.writer.job.zero),
       buckets_(context.writer, context.writer.job.zero),
-      expert_buckets_(context.writer, context.writer.job.zero, /*experts=*/true) {}
+      expert_buckets_(context.writer, context.writer.job.zero, /*experts=*/true) {
+  int64_t offset = 0;
+  for (int chunk = 0; chunk < c_.layout.chunks; ++chunk) {
+    for (const int group : t_.GroupsOf(chunk)) {
+      const std::vector<TorchModule>& modules = t_.Group(group).modules;
+      for (size_t module = 0; module < modules.size(); ++module) {
+        offsets_[{group, module}] = offset;
+        offset += modules[module].elements();
+      }
+    }
+  }
+  buckets_.SetShare(ZeroShare(offset, c_.layout.gradient_ranks()));
+}
+
+// reduce_gradients of stage_1_and_2.py: without overlap_comm, stage 1 reduces nothing before the
+// last backward has ended.
+bool ZeroHooks::reduces_at_end() const {
+  return c_.layout.pipeline > 1 || (rules_.stage == 1 && !rules_.overlap_comm);
+}
 
 void ZeroHooks::AfterModule(const GroupPass& pass, ModulePass part, size_t module) {
   if (part != ModulePass::kBackward) return;
@@ -45,13 +72,16 @@ void ZeroHooks::AfterModule(const GroupPass& pass, ModulePass part, size_t modul
     c_.builder->Compute(AccumulationWork("zero.accumulate", c_.job.training.precision.type, false,
                                          elements, c_.tables));
   }
-  const bool now = c_.layout.pipeline == 1 && (!whole || last);
-  if (!now) return;
+  if (reduces_at_end() || (whole && !last)) return;
   buckets_.BeginMicrobatch(pass.microbatch);
   expert_buckets_.BeginMicrobatch(pass.microbatch);
   // Autograd computes the gradients of a module's later parameters first.
   for (size_t i = m.expert_parameters.size(); i-- > 0;) expert_buckets_.Add(m.expert_parameters[i]);
-  for (size_t i = m.parameters.size(); i-- > 0;) buckets_.Add(m.parameters[i]);
+  int64_t offset = OffsetOf(pass.group, module) + m.elements();
+  for (size_t i = m.parameters.size(); i-- > 0;) {
+    offset -= m.parameters[i];
+    buckets_.Add(m.parameters[i], offset);
+  }
 }
 
 void ZeroHooks::AfterWork(const StageWork& work) {
@@ -60,17 +90,28 @@ void ZeroHooks::AfterWork(const StageWork& work) {
   expert_buckets_.Finish();
 }
 
+int64_t ZeroHooks::OffsetOf(int group, size_t module) const {
+  const auto found = offsets_.find({group, module});
+  return found == offsets_.end() ? 0 : found->second;
+}
+
 void ZeroHooks::Finish() {
   const std::vector<int64_t> parameters = StageParameters(t_);
-  if (c_.layout.pipeline > 1) {
+  if (reduces_at_end()) {
     buckets_.BeginMicrobatch(c_.layout.microbatches - 1);
-    for (const int64_t elements : parameters) buckets_.Add(elements);
+    expert_buckets_.BeginMicrobatch(c_.layout.microbatches - 1);
+    int64_t offset = 0;
+    for (const int64_t elements : parameters) {
+      buckets_.Add(elements, offset);
+      offset += elements;
+    }
+    for (const int64_t elements : StageExpertParameters(t_)) expert_buckets_.Add(elements);
   }
   buckets_.Finish();
   expert_buckets_.Finish();
   int64_t all = 0;
   for (const int64_t elements : parameters) all += elements;
-  ZeroStep(c_).Write(all, 0, StageExpertElements(t_));
+  ZeroStep(c_).Write(all, {}, StageExpertElements(t_));
 }
 
 Zero3Hooks::Zero3Hooks(const TorchContext& context)
@@ -130,12 +171,13 @@ void Zero3Hooks::AfterWork(const StageWork& work) {
 }
 
 void Zero3Hooks::Finish() {
-  int64_t share = 0, persistent = 0;
+  int64_t share = 0;
+  std::vector<int64_t> persistent;
   const int64_t ranks = c_.layout.gradient_ranks();
   for (const int64_t elements : trace_.parameters) {
     const int64_t part = (elements + ranks - 1) / ranks;
     share += part;
-    if (elements <= c_.job.zero.param_persistence_threshold) persistent += part * ranks;
+    if (elements <= c_.job.zero.param_persistence_threshold) persistent.push_back(part * ranks);
   }
   ZeroStep(c_).Write(share * ranks, persistent, 0);
 }

@@ -7,6 +7,8 @@
 #ifndef DRYDOCK_WORKLOAD_GEN_SHARDED_ZERO_HOOKS_H_
 #define DRYDOCK_WORKLOAD_GEN_SHARDED_ZERO_HOOKS_H_
 
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "workload-gen/sharded/offload.h"
@@ -30,10 +32,15 @@ class ZeroHooks : public ShardingHooks {
   void Finish() override;
 
  private:
+  bool reduces_at_end() const;
+  // Where a module's parameters begin in the flat buffer of the stage's parameters.
+  int64_t OffsetOf(int group, size_t module) const;
+
   const TorchContext& t_;
   const WriterContext& c_;
   const ZeroRules& rules_;
   ZeroBuckets buckets_, expert_buckets_;
+  std::map<std::pair<int, size_t>, int64_t> offsets_;  // by group and module
 };
 
 class Zero3Hooks : public ShardingHooks {

@@ -3,20 +3,14 @@
 #include <algorithm>
 
 #include "workload-gen/sharded/offload.h"
+#include "workload-gen/sharded/zero_buckets.h"
+
 namespace drydock {
-namespace {
 
-// DeepSpeed aligns each rank's share of the flat buffer to this many elements (NCCL's alignment).
-constexpr int64_t kShareAlignment = 2;
+int64_t ZeroStep::Owners::ShareOf(int64_t elements) const { return ZeroShare(elements, ranks); }
 
-}  // namespace
-
-int64_t ZeroStep::Owners::ShareOf(int64_t elements) const {
-  const int64_t unit = ranks * kShareAlignment;
-  return (elements + unit - 1) / unit * kShareAlignment;
-}
-
-void ZeroStep::Write(int64_t elements, int64_t persistent, int64_t expert_elements) {
+void ZeroStep::Write(int64_t elements, const std::vector<int64_t>& persistent,
+                     int64_t expert_elements) {
   const Owners all = {kDataRole, kDataStream, c_.layout.gradient_ranks()};
   const Owners of_experts = {kExpertDataRole, kExpertDataStream, c_.layout.expert_data()};
   const bool partitioned = c_.job.zero.stage == 3;
@@ -28,7 +22,7 @@ void ZeroStep::Write(int64_t elements, int64_t persistent, int64_t expert_elemen
   Update(share);
   Update(expert_share);
   if (partitioned) {
-    Gather(all, persistent);
+    GatherEach(all, persistent);
   } else {
     GatherShares(all, share);
     GatherShares(of_experts, expert_share);
@@ -39,7 +33,8 @@ void ZeroStep::Write(int64_t elements, int64_t persistent, int64_t expert_elemen
 
 void ZeroStep::CheckOverflowAndNorm(int64_t share) {
   const TrainingRules& training = c_.job.training;
-  if (training.precision.type == DataType::kFp16) {
+  // check_grad_overflow: stages 1 and 2 look for overflows in bf16, too.
+  if (training.precision.type == DataType::kFp16 || c_.job.zero.stage < 3) {
     step_.AllReduceOverModel(kDataRole, kDataStream, c_.layout.gradient_ranks(), DataType::kUint8,
                              ReduceOp::kMax);
   }
@@ -48,8 +43,10 @@ void ZeroStep::CheckOverflowAndNorm(int64_t share) {
   if (!c_.job.zero.offload_optimizer) {
     step_.Compute("optimizer.norm", submodule::GradientNorm{{share}}, training.precision.type);
   }
-  step_.AllReduceOverModel(kDataRole, kDataStream, c_.layout.gradient_ranks(), DataType::kFp32,
-                           ReduceOp::kSum);
+  // get_grad_norm_direct of stage3.py adds doubles.
+  const bool wide = c_.job.zero.stage == 3 && !c_.job.zero.offload_optimizer;
+  step_.AllReduceOverModel(kDataRole, kDataStream, c_.layout.gradient_ranks(),
+                           wide ? DataType::kFp64 : DataType::kFp32, ReduceOp::kSum);
 }
 
 // Stage 3 updates its share in sub-groups, the other stages at once.
@@ -87,6 +84,21 @@ void ZeroStep::Gather(const Owners& owners, int64_t elements) {
   call.count = elements;
   call.group_size = owners.ranks;
   c_.builder->Collective(owners.role, owners.stream, call);
+}
+
+// _allgather_params_coalesced of partition_parameters.py.
+void ZeroStep::GatherEach(const Owners& owners, const std::vector<int64_t>& parameters) {
+  if (owners.ranks < 2) return;
+  ProgramBuilder::OpId last = ProgramBuilder::kNothing;
+  for (const int64_t elements : parameters) {
+    CommCall call;
+    call.collective = CollectiveType::kAllGather;
+    call.type = c_.job.training.precision.type;
+    call.count = elements;
+    call.group_size = owners.ranks;
+    last = c_.builder->StartCollective(owners.role, owners.stream, call);
+  }
+  c_.builder->Wait(last);
 }
 
 void ZeroStep::GatherShares(const Owners& owners, int64_t share) {

@@ -13,7 +13,7 @@ class ZeroStep {
 
   // `elements` counts all parameters of the stage's ranks except experts, `persistent` the elements
   // that stay gathered in stage 3, `expert_elements` the parameters of experts.
-  void Write(int64_t elements, int64_t persistent, int64_t expert_elements);
+  void Write(int64_t elements, const std::vector<int64_t>& persistent, int64_t expert_elements);
 
  private:
   void CheckOverflowAndNorm(int64_t share);
@@ -29,6 +29,8 @@ class ZeroStep {
   // Stages 1 and 2: gathers one share per rank, at once or in buckets of allgather_bucket_size.
   void GatherShares(const Owners& owners, int64_t share);
   void Gather(const Owners& owners, int64_t elements);
+  // Stage 3: each parameter that stays gathered has a call; all are waited for at the end.
+  void GatherEach(const Owners& owners, const std::vector<int64_t>& parameters);
 
   const WriterContext& c_;
   ShardStep step_;

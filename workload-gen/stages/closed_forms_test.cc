@@ -91,7 +91,7 @@ TEST(ClosedForms, DataParallelBytes) {
   EXPECT_EQ(reduced, 2 * BytesOfRole(w, 0, kDataRole, CollectiveType::kAllGather));
   int64_t elements = 0;
   const TrainingJob job = TestJob({"parallel.pipeline=1", "model.tied_embedding=false"});
-  for (const Parameter& p : ChunkParameters(job.model, TestLayout(job), 0, 0)) {
+  for (const Parameter& p : ChunkParameters(job, TestLayout(job), 0, 0)) {
     elements += p.elements;
   }
   EXPECT_GE(reduced, 4 * elements);
@@ -107,7 +107,7 @@ TEST(ClosedForms, Images) {
   const Workload w = TestWorkload(overrides);
   int64_t split = 0, whole = 0;
   for (int stage = 0; stage < 2; ++stage) {
-    for (const Parameter& p : ChunkParameters(job.model, layout, stage, 0)) {
+    for (const Parameter& p : ChunkParameters(job, layout, stage, 0)) {
       const bool weight =
           p.kind == ParameterKind::kProjWeight || p.kind == ParameterKind::kQkvWeight ||
           p.kind == ParameterKind::kQkvBias || p.kind == ParameterKind::kFc1Weight ||

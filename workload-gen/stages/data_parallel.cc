@@ -117,7 +117,7 @@ std::vector<ChunkBuckets> MakeChunkBuckets(const TrainingJob& job, const Paralle
                           : DefaultBucketElements(layout.gradient_ranks());
     }
     ChunkBuckets made;
-    made.parameters = ChunkParameters(job.model, layout, stage, chunk);
+    made.parameters = ChunkParameters(job, layout, stage, chunk);
     made.buckets = job.megatron_fsdp.any() ? MakeUnitBuckets(made.parameters, job, layout)
                                            : MakeBothBuckets(made.parameters, job, rule, layout);
     for (Bucket& bucket : made.buckets) CountQuantized(job, made.parameters, &bucket);
@@ -328,10 +328,11 @@ ProgramBuilder::OpId ParameterGather::Start(size_t chunk, size_t bucket) {
   return ops_[chunk][bucket] = StartBucketCall(c_, of, GatherCall(c_.job, of, c_.layout));
 }
 
-// Begins at the start of the model, with the bucket that was filled last.
+// start_param_sync of distributed_data_parallel.py, for a whole chunk: in the order of filling, so
+// that the bucket of the first layers comes last.
 void ParameterGather::StartChunk(size_t chunk) {
   if (chunk >= ops_.size()) return;
-  for (size_t bucket = ops_[chunk].size(); bucket-- > 0;) {
+  for (size_t bucket = 0; bucket < ops_[chunk].size(); ++bucket) {
     if (ops_[chunk][bucket] == ProgramBuilder::kNothing) Start(chunk, bucket);
   }
 }
@@ -362,10 +363,20 @@ void ParameterGather::BeforeForward(int chunk, int layer) {
 void ParameterGather::GatherAll() {
   const bool units = c_.job.megatron_fsdp.any();  // UnitGather gathers
   if (!c_.job.training.optimizer.distributed || overlapped() || units) return;
-  for (size_t chunk = ops_.size(); chunk-- > 0;) {
-    for (size_t bucket = 0; bucket < ops_[chunk].size(); ++bucket) {
-      c_.builder->Wait(Start(chunk, bucket));
-      if (!c_.job.training.optimizer.scatters()) CopyTensors(chunk, bucket);
+  // step_with_ready_grads of distrib_optimizer.py: chunk by chunk, each from the end of the model.
+  // Experts have a distributed optimizer of their own, and each of the two gathers all buckets.
+  bool experts = false;
+  for (const ChunkBuckets& chunk : chunks_) {
+    for (const Bucket& bucket : chunk.buckets) experts |= bucket.expert;
+  }
+  const bool twice =
+      experts && c_.job.training.optimizer.scatters() && !c_.job.training.optimizer.is_muon();
+  for (int time = 0; time < (twice ? 2 : 1); ++time) {
+    for (size_t chunk = 0; chunk < ops_.size(); ++chunk) {
+      for (size_t bucket = 0; bucket < ops_[chunk].size(); ++bucket) {
+        c_.builder->Wait(Start(chunk, bucket));
+        if (!c_.job.training.optimizer.scatters()) CopyTensors(chunk, bucket);
+      }
     }
   }
 }

@@ -9,7 +9,7 @@ StepTail::StepTail(const WriterContext& context, const std::vector<ChunkBuckets>
   for (const ChunkBuckets& chunk : chunks) {
     for (const Parameter& parameter : chunk.parameters) {
       if (parameter.frozen) continue;
-      if (parameter.sequence_parallel) replicated_ += parameter.elements;
+      if (IsSummedOverTensor(parameter)) replicated_ += parameter.elements;
       if (!c_.job.training.optimizer.distributed) owned_ += parameter.elements;
     }
     CountTensors(chunk);
@@ -41,6 +41,15 @@ void StepTail::CountTensors(const ChunkBuckets& chunk) {
     const int64_t ranks = OwnersOf(bucket, c_.job, c_.layout);
     tensors_ += (count + ranks - 1) / ranks;
   }
+}
+
+// _allreduce_non_tensor_model_parallel_grads of finalize_model_grads.py, which finds the norms of
+// queries and keys by their names. Transformer Engine's latent attention has no norm of that name.
+bool StepTail::IsSummedOverTensor(const Parameter& parameter) const {
+  if (parameter.sequence_parallel) return true;
+  const bool named = !c_.job.model.attention.is_latent() || !c_.job.training.kernels.fused;
+  return c_.layout.tensor > 1 && named &&
+         (parameter.kind == ParameterKind::kQNorm || parameter.kind == ParameterKind::kKNorm);
 }
 
 void StepTail::Write(GradientReduction* reduction, ParameterGather* gather) {
@@ -206,7 +215,7 @@ void StepTail::QuantizeWeights() {
 
 void StepTail::Checks() {
   if (c_.job.training.optimizer.step_checks) {
-    AllReduceReplica(DataType::kInt32, ReduceOp::kSum);  // did the step succeed?
+    AllReduceReplica(DataType::kInt32, ReduceOp::kMin);  // did the step succeed?
     c_.builder->HostReads();
     AllReduceReplica(DataType::kFp32, ReduceOp::kMax);  // gradient norm
     c_.builder->HostReads();

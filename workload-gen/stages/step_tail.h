@@ -17,6 +17,8 @@ class StepTail {
 
  private:
   void ReduceReplicated();
+  // True for a parameter whose gradients are parts of a sum, one on each tensor rank.
+  bool IsSummedOverTensor(const Parameter& parameter) const;
   void ReduceSharedEmbedding();
   void UpdateRouterBiases();
   void Optimize();

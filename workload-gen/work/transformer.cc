@@ -1,5 +1,6 @@
 #include "workload-gen/work/transformer.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace drydock {
@@ -8,7 +9,11 @@ namespace {
 // Builds the list of one chunk. A split parameter has 1 / tensor of the model's elements.
 class ChunkList {
  public:
-  ChunkList(const ModelShape& model, const ParallelLayout& layout) : m_(model), layout_(layout) {}
+  ChunkList(const TrainingJob& job, const ParallelLayout& layout)
+      : m_(job.model),
+        own_modules_(!job.training.kernels.fused),
+        one_by_one_(!job.training.moe.grouped_gemm),
+        layout_(layout) {}
 
   void Embedding(bool shared) {
     if (m_.embedding.patch_features > 0) {
@@ -22,8 +27,8 @@ class ChunkList {
     }
   }
 
-  // A norm that is fused with a linear layer is registered with it; other norms at their own
-  // position.
+  // Transformer Engine's norm that is fused with a linear layer is registered with it. Other norms
+  // have their own position: of Megatron-Core's own modules, in front of attention.
   void Layer(int layer) {
     layer_ = layer;
     const LayerParts parts = m_.PartsOf(layer);
@@ -121,12 +126,13 @@ class ChunkList {
   }
 
   void StandardAttention() {
+    if (own_modules_) Norm(ParameterKind::kNorm1Weight, ParameterKind::kNorm1Bias);
     if (m_.attention.sinks) AddSplit(ParameterKind::kSinks, m_.attention.heads);
     AddSplit(ParameterKind::kProjWeight, m_.hidden * m_.attention.query_width());
     if (m_.bias) AddReplicated(ParameterKind::kProjBias, m_.hidden);
     Adapter(ParameterKind::kProjAdapter, m_.lora.targets.proj, m_.hidden,
             m_.attention.query_width());
-    Norm(ParameterKind::kNorm1Weight, ParameterKind::kNorm1Bias);
+    if (!own_modules_) Norm(ParameterKind::kNorm1Weight, ParameterKind::kNorm1Bias);
     AddSplit(ParameterKind::kQkvWeight, m_.hidden * m_.attention.qkv_width());
     if (m_.attention.qkv_bias) AddSplit(ParameterKind::kQkvBias, m_.attention.qkv_width());
     Adapter(ParameterKind::kQkvAdapter, m_.lora.targets.qkv, m_.attention.qkv_width(), m_.hidden);
@@ -141,16 +147,23 @@ class ChunkList {
     Indexer();
     AddSplit(ParameterKind::kProjWeight, m_.hidden * m_.attention.value_width());
     if (m_.bias) AddReplicated(ParameterKind::kProjBias, m_.hidden);
+    const auto query_norm = [this, &latent] {
+      if (latent.q_rank > 0) PlainNorm(ParameterKind::kQNorm, latent.q_rank);
+    };
+    const auto key_norm = [this, &latent] { PlainNorm(ParameterKind::kKvNorm, latent.kv_rank); };
     if (latent.q_rank > 0) {
       AddReplicated(ParameterKind::kQDownWeight, m_.hidden * latent.q_rank);
-      PlainNorm(ParameterKind::kQNorm, latent.q_rank);
     }
+    if (!own_modules_) query_norm();
     AddSplit(ParameterKind::kQUpWeight,
              (latent.q_rank > 0 ? latent.q_rank : m_.hidden) * m_.attention.query_width());
     AddReplicated(ParameterKind::kKvDownWeight, m_.hidden * (latent.kv_rank + latent.rope_dim));
-    PlainNorm(ParameterKind::kKvNorm, latent.kv_rank);
+    if (!own_modules_) key_norm();
     AddSplit(ParameterKind::kKvUpWeight,
              latent.kv_rank * m_.attention.heads * (latent.nope_dim + latent.value_dim));
+    if (!own_modules_) return;
+    query_norm();
+    key_norm();
   }
 
   // Whole on each tensor rank; the norm is a layer norm in any model.
@@ -177,10 +190,37 @@ class ChunkList {
   }
 
   // `split`: over the tensor ranks of an expert.
-  void AddExperts(ParameterKind kind, int64_t elements, bool split = true) {
-    for (int i = 0; i < m_.moe.experts / layout_.expert; ++i) {
-      Add(kind, layer_, split ? elements / layout_.expert_tensor : elements);
-      list_.back().expert = true;
+  void AddExpert(ParameterKind kind, int64_t elements, bool split = true) {
+    Add(kind, layer_, split ? elements / layout_.expert_tensor : elements);
+    list_.back().expert = true;
+  }
+
+  // A kind of parameter of all experts after another, or (SequentialMLP) expert by expert.
+  void AddExperts() {
+    const int64_t inputs = m_.mlp.gated() ? 2 : 1, width = m_.expert_width();
+    const auto add = [&](ParameterKind kind) {
+      switch (kind) {
+        case ParameterKind::kExpertFc1Weight:
+          return AddExpert(kind, width * inputs * m_.moe.ffn);
+        case ParameterKind::kExpertFc1Bias:
+          return AddExpert(kind, inputs * m_.moe.ffn);
+        case ParameterKind::kExpertFc2Weight:
+          return AddExpert(kind, width * m_.moe.ffn);
+        default:
+          return AddExpert(kind, width, /*split=*/false);
+      }
+    };
+    std::vector<ParameterKind> kinds = {ParameterKind::kExpertFc1Weight};
+    if (m_.bias) kinds.push_back(ParameterKind::kExpertFc1Bias);
+    kinds.push_back(ParameterKind::kExpertFc2Weight);
+    if (m_.bias) kinds.push_back(ParameterKind::kExpertFc2Bias);
+    const int experts = m_.moe.experts / layout_.expert;
+    if (one_by_one_) {
+      for (int i = 0; i < experts; ++i) std::for_each(kinds.begin(), kinds.end(), add);
+      return;
+    }
+    for (const ParameterKind kind : kinds) {
+      for (int i = 0; i < experts; ++i) add(kind);
     }
   }
 
@@ -194,11 +234,7 @@ class ChunkList {
       AddReplicated(ParameterKind::kLatentDown, m_.hidden * moe.latent);
       AddReplicated(ParameterKind::kLatentUp, m_.hidden * moe.latent);
     }
-    const int64_t width = m_.expert_width();
-    AddExperts(ParameterKind::kExpertFc1Weight, width * inputs * moe.ffn);
-    if (m_.bias) AddExperts(ParameterKind::kExpertFc1Bias, inputs * moe.ffn);
-    AddExperts(ParameterKind::kExpertFc2Weight, width * moe.ffn);
-    if (m_.bias) AddExperts(ParameterKind::kExpertFc2Bias, width, /*split=*/false);
+    AddExperts();
     if (moe.shared_ffn == 0) return;
     AddSplit(ParameterKind::kSharedFc1Weight, m_.hidden * inputs * moe.shared_ffn);
     AddSplit(ParameterKind::kSharedFc2Weight, m_.hidden * moe.shared_ffn);
@@ -206,6 +242,7 @@ class ChunkList {
   }
 
   const ModelShape& m_;
+  const bool own_modules_, one_by_one_;
   const ParallelLayout& layout_;
   int layer_ = -1;
   std::vector<Parameter> list_;
@@ -213,9 +250,10 @@ class ChunkList {
 
 }  // namespace
 
-std::vector<Parameter> ChunkParameters(const ModelShape& model, const ParallelLayout& layout,
+std::vector<Parameter> ChunkParameters(const TrainingJob& job, const ParallelLayout& layout,
                                        int stage, int chunk) {
-  ChunkList list(model, layout);
+  const ModelShape& model = job.model;
+  ChunkList list(job, layout);
   const bool first = stage == 0 && chunk == 0;
   const bool last = stage == layout.pipeline - 1 && chunk == layout.chunks - 1;
   const bool mtp = layout.HasMtpLayers(stage, chunk);

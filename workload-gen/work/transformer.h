@@ -79,8 +79,9 @@ struct Parameter {
   bool frozen = false;             // without gradient: the model has adapters
 };
 
-// The parameters of one chunk of a stage, in registration order.
-std::vector<Parameter> ChunkParameters(const ModelShape& model, const ParallelLayout& layout,
+// The parameters of one chunk of a stage, in registration order: that of Transformer Engine's
+// modules, or of Megatron-Core's own with unfused kernels.
+std::vector<Parameter> ChunkParameters(const TrainingJob& job, const ParallelLayout& layout,
                                        int stage, int chunk);
 int64_t TotalElements(const std::vector<Parameter>& parameters);
 // True for the matrices inside layers that Muon updates.

@@ -15,7 +15,7 @@ TEST(Transformer, RankParametersAddUpToTheModel) {
   int64_t split = 0, replicated = 0;
   for (int stage = 0; stage < layout.pipeline; ++stage) {
     for (int chunk = 0; chunk < layout.chunks; ++chunk) {
-      for (const Parameter& p : ChunkParameters(job.model, layout, stage, chunk)) {
+      for (const Parameter& p : ChunkParameters(job, layout, stage, chunk)) {
         const bool whole =
             p.kind == ParameterKind::kProjBias || p.kind == ParameterKind::kFc2Bias ||
             p.kind == ParameterKind::kNorm1Weight || p.kind == ParameterKind::kNorm1Bias ||
@@ -38,7 +38,7 @@ int64_t Held(const std::vector<std::string>& overrides) {
   const TrainingJob job = TestJob(all);
   const ParallelLayout layout = TestLayout(job);
   int64_t held = 0;
-  for (const Parameter& p : ChunkParameters(job.model, layout, 0, 0)) {
+  for (const Parameter& p : ChunkParameters(job, layout, 0, 0)) {
     const bool whole = p.sequence_parallel || p.kind == ParameterKind::kPositionEmbedding;
     held += p.elements * (whole ? 1 : layout.tensor);
   }
@@ -85,9 +85,60 @@ TEST(Transformer, ATiedHeadIsStoredTwiceOnlyAcrossStages) {
     for (const Parameter& p : list) count += p.tied ? 1 : 0;
     return count;
   };
-  EXPECT_EQ(tied(ChunkParameters(one.model, TestLayout(one), 0, 0)), 0);
-  EXPECT_EQ(tied(ChunkParameters(two.model, TestLayout(two), 0, 0)), 1);
-  EXPECT_EQ(tied(ChunkParameters(two.model, TestLayout(two), 1, 0)), 1);
+  EXPECT_EQ(tied(ChunkParameters(one, TestLayout(one), 0, 0)), 0);
+  EXPECT_EQ(tied(ChunkParameters(two, TestLayout(two), 0, 0)), 1);
+  EXPECT_EQ(tied(ChunkParameters(two, TestLayout(two), 1, 0)), 1);
+}
+
+// The order of the layer's first parameters, and of its experts'.
+std::vector<ParameterKind> OrderOf(const std::vector<std::string>& overrides) {
+  std::vector<std::string> all = {"parallel.tensor=1", "parallel.pipeline=1"};
+  all.insert(all.end(), overrides.begin(), overrides.end());
+  const TrainingJob job = TestJob(all);
+  std::vector<ParameterKind> kinds;
+  for (const Parameter& p : ChunkParameters(job, TestLayout(job), 0, 0)) {
+    if (p.layer == 0) kinds.push_back(p.kind);
+  }
+  return kinds;
+}
+
+using enum ParameterKind;
+
+TEST(Transformer, ModulesRegisterTheirNorms) {
+  const std::vector<ParameterKind> engine = OrderOf({"training.kernels=fused"});
+  EXPECT_EQ(std::vector(engine.begin(), engine.begin() + 6),
+            (std::vector{kProjWeight, kProjBias, kNorm1Weight, kNorm1Bias, kQkvWeight, kQkvBias}));
+  const std::vector<ParameterKind> own = OrderOf({"training.kernels=unfused"});
+  EXPECT_EQ(std::vector(own.begin(), own.begin() + 6),
+            (std::vector{kNorm1Weight, kNorm1Bias, kProjWeight, kProjBias, kQkvWeight, kQkvBias}));
+  const std::vector<std::string> latent = {"model.kv_lora_rank=16", "model.q_lora_rank=24",
+                                           "model.qk_nope_dim=8",   "model.qk_rope_dim=4",
+                                           "model.value_dim=6",     "model.bias=false"};
+  const auto with = [&latent](const char* kernels) {
+    std::vector<std::string> all = latent;
+    all.push_back(kernels);
+    const std::vector<ParameterKind> kinds = OrderOf(all);
+    return std::vector(kinds.begin() + 3, kinds.begin() + 9);
+  };
+  EXPECT_EQ(with("training.kernels=fused"),
+            (std::vector{kQDownWeight, kQNorm, kQUpWeight, kKvDownWeight, kKvNorm, kKvUpWeight}));
+  EXPECT_EQ(with("training.kernels=unfused"),
+            (std::vector{kQDownWeight, kQUpWeight, kKvDownWeight, kKvUpWeight, kQNorm, kKvNorm}));
+}
+
+TEST(Transformer, ExpertsOneByOne) {
+  const std::vector<std::string> experts = {"model.experts=2", "model.experts_per_token=1",
+                                            "model.bias=false"};
+  const auto with = [&experts](const char* grouped) {
+    std::vector<std::string> all = experts;
+    all.push_back(grouped);
+    const std::vector<ParameterKind> kinds = OrderOf(all);
+    return std::vector(kinds.end() - 4, kinds.end());
+  };
+  EXPECT_EQ(with("training.moe_grouped_gemm=true"),
+            (std::vector{kExpertFc1Weight, kExpertFc1Weight, kExpertFc2Weight, kExpertFc2Weight}));
+  EXPECT_EQ(with("training.moe_grouped_gemm=false"),
+            (std::vector{kExpertFc1Weight, kExpertFc2Weight, kExpertFc1Weight, kExpertFc2Weight}));
 }
 
 }  // namespace

@@ -59,6 +59,14 @@ std::string StatsText(const Workload& w, const WorkloadStats& stats) {
     fmt::format_to(Out(text), "{:<28}{:<8}{:<12}{:>12}{:>14}\n", row.name, NameOf(row.tier),
                    OpKindName(row.kind), row.times, SizeText(row.bytes));
   }
+  if (!w.pytorch.empty()) {
+    fmt::format_to(Out(text), "\n{:<12}{:>22}{:>22}\n", "program", "max_memory_allocated",
+                   "max_memory_reserved");
+  }
+  for (size_t c = 0; c < w.pytorch.size(); ++c) {
+    fmt::format_to(Out(text), "{:<12}{:>22}{:>22}\n", c, ToString(w.pytorch[c].allocated),
+                   ToString(w.pytorch[c].reserved));
+  }
   return text;
 }
 
@@ -102,6 +110,12 @@ std::string StatsJson(const Workload& w, const WorkloadStats& stats) {
                              {"kind", OpKindName(row.kind)},
                              {"times", row.times},
                              {"bytes", row.bytes}});
+  }
+  // PyTorch's peaks, by program.
+  if (!w.pytorch.empty()) out["pytorch"] = Json::array();
+  for (const PyTorchPeaks& peaks : w.pytorch) {
+    out["pytorch"].push_back({{"max_memory_allocated", peaks.allocated.count()},
+                              {"max_memory_reserved", peaks.reserved.count()}});
   }
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

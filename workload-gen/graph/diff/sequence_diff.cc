@@ -1,4 +1,4 @@
-#include "workload-gen/graph/text/sequence_diff.h"
+#include "workload-gen/graph/diff/sequence_diff.h"
 
 #include <algorithm>
 

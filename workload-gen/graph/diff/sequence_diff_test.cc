@@ -1,5 +1,5 @@
 // "Is the match a longest common subsequence?"
-#include "workload-gen/graph/text/sequence_diff.h"
+#include "workload-gen/graph/diff/sequence_diff.h"
 
 #include <gtest/gtest.h>
 

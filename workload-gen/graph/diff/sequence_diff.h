@@ -1,7 +1,7 @@
 // The longest common subsequence of two sequences of numbers, as Myers finds it ("An O(ND)
 // difference algorithm", 1986), in pieces of bounded work. Internal to diff.
-#ifndef DRYDOCK_WORKLOAD_GEN_GRAPH_TEXT_SEQUENCE_DIFF_H_
-#define DRYDOCK_WORKLOAD_GEN_GRAPH_TEXT_SEQUENCE_DIFF_H_
+#ifndef DRYDOCK_WORKLOAD_GEN_GRAPH_DIFF_SEQUENCE_DIFF_H_
+#define DRYDOCK_WORKLOAD_GEN_GRAPH_DIFF_SEQUENCE_DIFF_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -18,4 +18,4 @@ std::vector<std::pair<uint32_t, uint32_t>> MatchSequences(const std::vector<uint
 
 }  // namespace drydock
 
-#endif  // DRYDOCK_WORKLOAD_GEN_GRAPH_TEXT_SEQUENCE_DIFF_H_
+#endif  // DRYDOCK_WORKLOAD_GEN_GRAPH_DIFF_SEQUENCE_DIFF_H_
