@@ -99,6 +99,8 @@ struct LocalMember {
   int gpu = 0;     // on this host
   uint32_t runners = 0;
   std::vector<uint32_t> runners_of_launch;
+  // All that it does first is to receive, so it moves nothing before another member does.
+  bool passive = false;
   KernelLoad load = {};  // set by FindLoads (kernel_load.h)
 };
 
@@ -125,6 +127,9 @@ struct LocalPlan {
   std::span<const uint32_t> OperandsOf(const LocalRunner& runner, Slots slots) const {
     return {operands.data() + runner.operand_begin + slots.begin, slots.count};
   }
+  // Returns true if no member can end before all have started: each pair of members exchanges data,
+  // or more of it than the receiver has room for before it starts.
+  bool AllPairsMeet() const;
   // Returns kElsewhere if the connection has no end here. `receives` chooses the end if it has
   // both.
   uint32_t FindConnection(uint32_t plan_connection, bool receives) const;

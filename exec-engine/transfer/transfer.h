@@ -33,12 +33,16 @@ class Transfer {
   };
   // Returns what the members wait for, for reports on calls that never end.
   std::vector<Waiting> WaitingOn() const;
+  // Returns since when nothing of the call moves until another member starts or a message arrives;
+  // Time::Max() if something does.
+  Time RestsSince() const;
   void AppendState(RelativeState* out) const;
 
  private:
   friend class Proxy;
   friend class ThreadBlocks;
   friend class TransferEngine;
+  friend class TransferEvents;
 
   struct Runner {
     StepCursor at;
@@ -90,6 +94,7 @@ class Transfer {
   CallKey key_ = 0;        // kNoCall while the transfer is not in use
   uint32_t net_left_ = 0;  // slices that the network has not acknowledged
   uint32_t members_left_ = 0;
+  uint32_t pending_ = 0;  // events
   std::vector<Runner> runners_;
   std::vector<ConnectionState> connections_;
   std::vector<Member> members_;
@@ -143,7 +148,31 @@ struct TransferEvent {
     return before | (same & first);
   }
 };
-using TransferEvents = EventHeap<TransferEvent>;
+
+// The events of an engine. Transfers know how many of them are theirs.
+class TransferEvents {
+ public:
+  bool empty() const { return heap_.empty(); }
+  const TransferEvent& top() const { return heap_.top(); }
+  void Push(const TransferEvent& event) {
+    ++event.transfer->pending_;
+    heap_.Push(event);
+  }
+  TransferEvent Pop() {
+    const TransferEvent event = heap_.Pop();
+    --event.transfer->pending_;
+    return event;
+  }
+  // Forgets the events of a transfer, which is not used again before it begins anew.
+  void Forget(const Transfer* transfer) {
+    heap_.Erase([transfer](const TransferEvent& event) { return event.transfer == transfer; });
+  }
+  void clear() { heap_.clear(); }
+  std::vector<TransferEvent> Sorted() const { return heap_.Sorted(); }
+
+ private:
+  EventHeap<TransferEvent> heap_;
+};
 
 class TransferListener {
  public:
