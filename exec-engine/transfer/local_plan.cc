@@ -250,6 +250,7 @@ class Builder {
     out_.complete = out_.members.size() == plan_.members.size();
     for (LocalConnection& connection : out_.connections) {
       LimitSlots(&connection);
+      out_.meets_proxy |= connection.remote_host >= 0;
       if (connection.remote_host >= 0 || connection.link == LinkKind::kShared) {
         out_.complete = false;
       }

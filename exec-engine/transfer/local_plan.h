@@ -119,8 +119,9 @@ struct LocalPlan {
   std::vector<Time> base_of_launch;  // from the start of a kernel until its thread blocks run
   uint32_t max_slots = 1;            // of any work
   int64_t clear_to_send_bytes = 0;
-  uint32_t net_sends = 0;  // slices of one call that leave this host
-  bool complete = false;   // all members are on this host and the call uses scale-up links only
+  uint32_t net_sends = 0;    // slices of one call that leave this host
+  bool meets_proxy = false;  // some connection leads through NICs
+  bool complete = false;     // all members are on this host and the call uses scale-up links only
   // Ports that the call takes: 2g for the scale-up link of GPU g, 2g + 1 for its PCIe link. Sorted.
   std::vector<uint16_t> port_classes;
 

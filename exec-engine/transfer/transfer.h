@@ -49,6 +49,10 @@ class Transfer {
     int64_t moved = 0;  // bytes of the primitive
     Time free;          // end of the previous slice
     bool started = false, scheduled = false;
+    // Of the present step: the first operands, of which the data, or the room, is known to be there
+    // or on its way. Follow from the rest of the state.
+    uint32_t with_data = 0, with_room = 0;
+    uint32_t gather_waits_for = kElsewhere;  // a connection without data, if the step is gathered
   };
   struct ConnectionState {
     uint32_t sent = 0;       // slices that the sender put in, or that arrived from the network
