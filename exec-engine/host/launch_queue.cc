@@ -73,11 +73,13 @@ void LaunchQueue::GoOnWith(const Program& program) {
   }
 }
 
-// The ops that have ended follow from the heads of the streams (HostReplay::AppendState).
+// The ops that have ended follow from the heads of the streams (HostReplay::AppendState). Of a host
+// that has issued everything, such as that of a rank that is not replayed, it no longer matters
+// since when it is free.
 void LaunchQueue::AppendState(int rank, RelativeState* out) const {
   if (!modeled()) return;
   out->AddOp(rank, next_);
-  waits_ ? out->AddFree(free_) : out->AddTime(free_);
+  if (!done()) waits_ ? out->AddFree(free_) : out->AddTime(free_);
   out->Add(waits_);
   for (const Stream& stream : streams_) {
     out->Add(stream.launches);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/check.h"
 
@@ -86,9 +87,12 @@ const KernelLoad& Communication::Start(int gpu, uint32_t op, Time now) {
   GroupState* group = FindGroup(static_cast<uint32_t>(key >> 32));
   HostPlan* plan = FindPlan(group, OpOf(gpu, op).work);
   Call* call = FindCall(group, key);
-  if (call == nullptr) call = BeginCall(group, plan, key, now);
+  if (call == nullptr) call = BeginCall(group, plan, key);
   CHECK_NOTE(call->plan == &plan->plan, "the members of a group differ in the call that they make");
   const uint32_t member = MemberOn(*call->plan, gpu);
+  if (call->idle && !(plan->plays_alone && plan->plan.members[member].passive)) {
+    Activate(call, plan, now);
+  }
   if (call->serves_every_member) {
     StartParts(call, gpu, op, now);
     return plan->plan.members[member].load;
@@ -96,25 +100,17 @@ const KernelLoad& Communication::Start(int gpu, uint32_t op, Time now) {
   call->arrivals[member].op = op;
   call->arrivals[member].time = now;
   ++call->arrived;
-  if (call->transfer != nullptr) {
+  if (call->transfer != nullptr && !LeaveEngine(call, *plan, now)) {
     engine_.Start(call->transfer, member, now);
     if (call->spans) spanning_->Arrive(key, call->plan->members[member].member, now);
-  } else if (call->arrived == call->plan->members.size()) {
+  } else if (!call->idle && call->arrived == call->plan->members.size()) {
     PlayAlone(call, plan);
   }
   return plan->plan.members[member].load;
 }
 
 // The call's first member on this host arrives.
-Communication::Call* Communication::BeginCall(GroupState* group, HostPlan* plan, CallKey key,
-                                              Time now) {
-  FinishLeftOut(now);
-  const bool spans = spanning_ != nullptr && plan->spans;
-  if (spanning_ != nullptr) {
-    const size_t members = spans ? index_->workload().groups[group->group].ranks.size() : 0;
-    spanning_->Begin(this, {plan->call, group->group}, key, members, now,
-                     FirstUse(plan->plan, now));
-  }
+Communication::Call* Communication::BeginCall(GroupState* group, HostPlan* plan, CallKey key) {
   if (free_calls_.empty()) {
     pool_.push_back(std::make_unique<Call>());
     free_calls_.push_back(pool_.back().get());
@@ -124,56 +120,101 @@ Communication::Call* Communication::BeginCall(GroupState* group, HostPlan* plan,
   call->key = key;
   call->plan = &plan->plan;
   call->serves_every_member = plan->serves_every_member;
-  call->transfer = nullptr;
+  call->transfer = call->rested = nullptr;
   call->arrivals.assign(plan->plan.members.size(), {});
   call->arrived = call->ended = 0;
   call->last_end = Time::Max();
   call->drained = false;
-  call->spans = spans;
+  call->spans = spanning_ != nullptr && plan->spans;
   call->left_out = false;
-  call->holds_ports = true;
+  call->idle = true;
+  call->holds_ports = false;
   group->active.emplace_back(key, call);
+  return call;
+}
+
+// The first member arrives that may move anything.
+void Communication::Activate(Call* call, HostPlan* plan, Time now) {
+  call->idle = false;
+  call->active_from = now;
+  call->holds_ports = true;
+  FinishLeftOut(now);
+  if (spanning_ != nullptr) {
+    const auto group = static_cast<uint32_t>(call->key >> 32);
+    const size_t members = call->spans ? index_->workload().groups[group].ranks.size() : 0;
+    spanning_->Begin(this, {plan->call, group}, call->key, members, now, FirstUse(plan->plan, now));
+  }
   const bool clear = ClearPortsFor(plan->plan, now);
-  if (clear && plan->plays_alone) {
+  if (clear && plan->plays_alone && plan->waits_for_all) {
     for (const uint16_t port : plan->plan.port_classes) port_states_[port].alone.push_back(call);
   } else {
     RunInEngine(call, now);
   }
-  return call;
+}
+
+// A member starts a call that is in the engine. Returns true if it is the last one and the call is
+// played alone from now on.
+bool Communication::LeaveEngine(Call* call, const HostPlan& plan, Time now) {
+  if (!plan.plays_alone) return false;
+  const Time first_use = FirstUse(plan.plan, call->active_from);
+  const bool unmoved = now < first_use;
+  const bool rests = call->transfer->RestsSince() <= now;
+  const bool clear =
+      ClearPorts(plan.plan.port_classes, unmoved ? first_use : FirstUse(plan.plan, now), now, call);
+  if (!clear || call->arrived < call->arrivals.size()) return false;
+  if (!unmoved && !(rests && plan.waits_for_all)) return false;
+  for (const uint16_t port : plan.plan.port_classes) {
+    std::erase(port_states_[port].in_engine, call);
+    port_states_[port].alone.push_back(call);
+  }
+  --counters_.detailed;
+  if (unmoved) {
+    engine_.Forget(call->transfer);
+  } else {
+    call->rested = call->transfer;
+  }
+  call->transfer = nullptr;
+  return true;
 }
 
 // Returns true if nothing else is on the plan's ports when a call that begins now first takes them,
-// after the launch of its kernel. Calls that are played alone and are still on the ports then move
-// to the engine, the oldest first.
+// after the launch of its kernel, other than calls that rest. Calls that are played alone and are
+// still on the ports then move to the engine, the oldest first.
 bool Communication::ClearPortsFor(const LocalPlan& plan, Time now) {
   return ClearPorts(plan.port_classes, now + plan.base, now);
 }
 
-bool Communication::ClearPorts(std::span<const uint16_t> classes, Time first_use, Time now) {
-  bool clear = true;
+// `besides`: a call in the engine that does not count.
+bool Communication::ClearPorts(std::span<const uint16_t> classes, Time first_use, Time now,
+                               const Call* besides) {
   to_move_.clear();
   for (const uint16_t port : classes) {
-    const PortState& state = port_states_[port];
-    if (state.in_engine > 0) clear = false;
-    for (Call* other : state.alone) {
+    for (Call* other : port_states_[port].alone) {
       const bool known = std::find(to_move_.begin(), to_move_.end(), other) != to_move_.end();
       if (other->last_end > first_use && !known) to_move_.push_back(other);
     }
   }
   for (Call* other : to_move_) RunInEngine(other, now);
-  return clear && to_move_.empty();
+  const auto rests = [&](const Call* other) {
+    return other == besides || (other->transfer != nullptr && other->plan->complete &&
+                                other->transfer->RestsSince() <= first_use);
+  };
+  return std::all_of(classes.begin(), classes.end(), [&](uint16_t port) {
+    const PortState& state = port_states_[port];
+    return state.other == 0 && std::all_of(state.in_engine.begin(), state.in_engine.end(), rests);
+  });
 }
 
 void Communication::TakePorts(std::span<const uint16_t> classes, Time now) {
   FinishLeftOut(now);
   if (spanning_ != nullptr) spanning_->TakePorts(now);
   ClearPorts(classes, now, now);
-  for (const uint16_t port : classes) ++port_states_[port].in_engine;
+  for (const uint16_t port : classes) ++port_states_[port].other;
 }
 
 void Communication::GivePortsBack(std::span<const uint16_t> classes) {
   if (spanning_ != nullptr) spanning_->GivePortsBack();
-  for (const uint16_t port : classes) --port_states_[port].in_engine;
+  for (const uint16_t port : classes) --port_states_[port].other;
 }
 
 // Moves the call to the host's engine and repeats its arrivals there. Nothing else has used its
@@ -183,9 +224,13 @@ void Communication::RunInEngine(Call* call, Time now) {
   ++counters_.detailed;
   for (const uint16_t port : call->plan->port_classes) {
     std::erase(port_states_[port].alone, call);
-    ++port_states_[port].in_engine;
+    port_states_[port].in_engine.push_back(call);
   }
-  EnterEngine(call);
+  if (call->rested != nullptr) {
+    GoOnInEngine(call);
+  } else {
+    EnterEngine(call);
+  }
   while (!engine_.idle() && engine_.next_time() < now) engine_.RunNext();
   const auto mine = [call](const Message& message) {
     return MessageTag::Of(message).call == call->key;
@@ -197,6 +242,19 @@ void Communication::RunInEngine(Call* call, Time now) {
     engine_.OnDelivered(call->transfer, connection, message, now);
   }
   std::erase_if(early_, mine);
+}
+
+// Its last member starts where the call rested.
+void Communication::GoOnInEngine(Call* call) {
+  call->transfer = std::exchange(call->rested, nullptr);
+  for (uint32_t m = 0; m < call->arrivals.size(); ++m) {
+    const Arrival& arrival = call->arrivals[m];
+    if (!arrival.ended) owner_->OnEndUnknown(call->plan->members[m].gpu, arrival.op);
+  }
+  const auto last =
+      std::max_element(call->arrivals.begin(), call->arrivals.end(),
+                       [](const Arrival& a, const Arrival& b) { return a.time < b.time; });
+  engine_.Start(call->transfer, static_cast<uint32_t>(last - call->arrivals.begin()), last->time);
 }
 
 void Communication::EnterEngine(Call* call) {
@@ -245,7 +303,9 @@ void Communication::PlayAfterAll(CallKey key, const SpanningCalls::Part& part) {
   counters_.slices -= part.slices;
   counters_.merged -= part.merged;
   if (!call->holds_ports) {
-    for (const uint16_t port : call->plan->port_classes) ++port_states_[port].in_engine;
+    for (const uint16_t port : call->plan->port_classes) {
+      port_states_[port].in_engine.push_back(call);
+    }
     call->holds_ports = true;
   }
   EnterEngine(call);
@@ -274,14 +334,17 @@ void Communication::FinishLeftOut(Time now) {
 }
 
 void Communication::PlayAlone(Call* call, HostPlan* plan) {
-  Time first = Time::Max(), last;
-  for (const Arrival& arrival : call->arrivals) {
-    first = std::min(first, arrival.time);
-    last = std::max(last, arrival.time);
-  }
+  const Time first = call->active_from;
+  Time last;
   offsets_.clear();
-  for (const Arrival& arrival : call->arrivals) offsets_.push_back((arrival.time - first).ps());
-  const auto [times, from] = lone_calls_.TimesFor(plan, offsets_, first, last);
+  for (const Arrival& arrival : call->arrivals) {
+    const Time time = std::max(arrival.time, first);  // passive members may have come before
+    offsets_.push_back((time - first).ps());
+    last = std::max(last, time);
+  }
+  const auto [times, from] = call->rested != nullptr
+                                 ? lone_calls_.TimesAfterRest(plan, offsets_, last)
+                                 : lone_calls_.TimesFor(plan, offsets_, first, last);
   call->last_end = from + *std::max_element(times->end.begin(), times->end.end());
   for (uint32_t m = 0; m < call->arrivals.size(); ++m) {
     owner_->OnOpWillEnd(call->plan->members[m].gpu, call->arrivals[m].op, from + times->end[m],
@@ -312,17 +375,15 @@ const KernelLoad& Communication::Ended(int gpu, uint32_t op) {
 void Communication::ReleasePorts(Call* call) {
   call->holds_ports = false;
   for (const uint16_t port : call->plan->port_classes) {
-    if (call->transfer != nullptr || call->left_out) {
-      --port_states_[port].in_engine;
-    } else {
-      std::erase(port_states_[port].alone, call);
-    }
+    std::erase(port_states_[port].in_engine, call);
+    std::erase(port_states_[port].alone, call);
   }
 }
 
 void Communication::FinishCall(Call* call) {
   if (call->holds_ports) ReleasePorts(call);
   if (call->transfer != nullptr) engine_.GiveBack(call->transfer);
+  if (call->rested != nullptr) engine_.GiveBack(call->rested);
   auto& active = FindGroup(static_cast<uint32_t>(call->key >> 32))->active;
   std::erase_if(active, [call](const auto& each) { return each.second == call; });
   free_calls_.push_back(call);
@@ -445,7 +506,7 @@ void Communication::AppendState(RelativeState* out) const {
   }
   for (size_t port = 0; port < port_states_.size(); ++port) {
     const PortState& state = port_states_[port];
-    out->Add(state.in_engine - let_go[port]);
+    out->Add(state.other + static_cast<int64_t>(state.in_engine.size()) - let_go[port]);
     out->Add(static_cast<int64_t>(state.alone.size()));
     for (const Call* call : state.alone) out->AddCall(call->key);
   }
@@ -466,6 +527,7 @@ void Communication::AppendCall(const Call& call, RelativeState* out) const {
     out->AddTime(arrival.part_end);
     if (arrival.part_end < Time::Max()) out->AddTime(arrival.part_ready);
   }
+  out->Add(call.idle);
   out->AddTime(call.last_end);
   out->Add(call.drained);
   out->Add(call.left_out);
@@ -476,6 +538,8 @@ void Communication::AppendCall(const Call& call, RelativeState* out) const {
   }
   out->Add(call.transfer != nullptr);
   if (call.transfer != nullptr) call.transfer->AppendState(out);
+  out->Add(call.rested != nullptr);
+  if (call.rested != nullptr) call.rested->AppendState(out);
 }
 
 Communication::Waiting Communication::DescribeWait(int gpu, uint32_t op) const {

@@ -8,6 +8,16 @@
 // there, the engine catches up to the present, and the call continues. The timeline is the same to
 // the picosecond as with ReplayOptions::shortcut off.
 //
+// Members that can only wait for the data of others, such as a receiver, take no ports. As long as
+// no other member has arrived, the call is idle: it meets no other call, and when they arrived does
+// not matter.
+//
+// A call in the engine rests if nothing of it moves before another member arrives: a sender has
+// filled all slots of its receiver. Meanwhile it meets no other call. When its last member arrives,
+// it leaves the engine and is played alone if nothing else is on its ports and
+// - it has rested: the earlier arrivals no longer matter, or
+// - nothing of it has moved yet. So are calls in which a member may end before the last one starts.
+//
 // A call that spans hosts enters the engine, which may leave it out again (spanning_calls.h).
 //
 // Not thread-safe; one per host.
@@ -124,8 +134,11 @@ class Communication final : private TransferListener, private SpanningCalls::Hos
     const LocalPlan* plan = nullptr;
     bool serves_every_member = false;
     Transfer* transfer = nullptr;   // null while played alone, or left out
+    Transfer* rested = nullptr;     // of a call that left the engine: as it rested there
     std::vector<Arrival> arrivals;  // by local member
     uint32_t arrived = 0, ended = 0;
+    bool idle = false;            // only passive members have arrived (LocalMember::passive)
+    Time active_from;             // when it was no longer idle
     Time last_end = Time::Max();  // of a call played alone, once its last member has arrived
     bool drained = false;
     bool spans = false;     // HostPlan::spans
@@ -143,8 +156,9 @@ class Communication final : private TransferListener, private SpanningCalls::Hos
   };
   // The calls on a class of ports.
   struct PortState {
-    int in_engine = 0;         // calls and other traffic in the engine
-    std::vector<Call*> alone;  // calls that are played alone, oldest first
+    int other = 0;                 // other traffic
+    std::vector<Call*> in_engine;  // or left out
+    std::vector<Call*> alone;      // calls that are played alone, oldest first
   };
 
   GroupState* FindGroup(uint32_t group);
@@ -156,14 +170,18 @@ class Communication final : private TransferListener, private SpanningCalls::Hos
   HostPlan* FindPlan(GroupState* group, uint32_t call);
   Call* FindCall(GroupState* group, CallKey key) const;
   Call* FindCall(CallKey key) const;
-  Call* BeginCall(GroupState* group, HostPlan* plan, CallKey key, Time now);
+  Call* BeginCall(GroupState* group, HostPlan* plan, CallKey key);
+  void Activate(Call* call, HostPlan* plan, Time now);
+  bool LeaveEngine(Call* call, const HostPlan& plan, Time now);
   static Time FirstUse(const LocalPlan& plan, Time now);
   void EnterEngine(Call* call);
+  void GoOnInEngine(Call* call);
   // Returns whether nothing of the call is left on this host and nothing can meet it elsewhere.
   static bool IsOver(const Call& call, Time now);
   void FinishLeftOut(Time now);
   bool ClearPortsFor(const LocalPlan& plan, Time now);
-  bool ClearPorts(std::span<const uint16_t> classes, Time first_use, Time now);
+  bool ClearPorts(std::span<const uint16_t> classes, Time first_use, Time now,
+                  const Call* besides = nullptr);
   void RunInEngine(Call* call, Time now);
   void PlayAlone(Call* call, HostPlan* plan);
   void ReleasePorts(Call* call);

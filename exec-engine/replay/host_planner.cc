@@ -24,9 +24,10 @@ std::unique_ptr<HostPlan> HostPlanner::Make(const Workload::Use& use) const {
   out->serves_every_member = folding_ != nullptr && folding_->ServesEveryMember(use);
   out->plan = MakeLocal(*plan, use, out->serves_every_member);
   FindLoads(sharing_, ports_, &out->plan);
-  const bool waits = play_alone_ && WaitsForAll(workload.calls[use.call].collective);
-  out->plays_alone = waits && !out->serves_every_member && out->plan.complete;
-  out->spans = waits && !out->plan.complete;
+  const bool waits = WaitsForAll(workload.calls[use.call].collective);
+  out->plays_alone = play_alone_ && !out->serves_every_member && out->plan.complete;
+  out->waits_for_all = waits || (out->plays_alone && out->plan.AllPairsMeet());
+  out->spans = play_alone_ && waits && !out->plan.complete;
   if (out->plays_alone) {
     const int kind = workload.topology.hosts[static_cast<size_t>(host_)];
     out->known = index_.known_times().For(plan, kind, WaysOf(out->plan, ports_));

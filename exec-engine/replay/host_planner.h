@@ -24,6 +24,9 @@ struct HostPlan {
   uint32_t call = 0;
   LocalPlan plan;
   bool plays_alone = false;          // the call may be played alone (lone_calls.h)
+  // No member can end before the last one has started. Else the call is played alone only if all
+  // members start before the first one's kernel runs.
+  bool waits_for_all = false;
   bool spans = false;                // the call may be left out (spanning_calls.h)
   bool serves_every_member = false;  // ReplicaFolding::ServesEveryMember
   // Of calls that may be played alone: the times that all hosts know, and the times that this host

@@ -1,6 +1,7 @@
 #include "exec-engine/replay/lone_calls.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/check.h"
 #include "exec-engine/transfer/transfer_engine.h"
@@ -11,6 +12,9 @@ namespace {
 // A plan must occur with this many patterns of arrival before KnownTimes examines whether only the
 // last arrival matters. This bounds the work and changes no result.
 constexpr size_t kMinPatterns = 4;
+
+// In place of the offset of a member that rested.
+constexpr int64_t kRested = -1;
 
 }  // namespace
 
@@ -55,6 +59,29 @@ LoneCalls::LoneCalls(HostId host, const PortMap& ports)
 
 LoneCalls::~LoneCalls() = default;
 
+LoneCalls::Answer LoneCalls::TimesAfterRest(HostPlan* plan, const KnownTimes::Offsets& offsets,
+                                            Time last) {
+  const int64_t latest = *std::max_element(offsets.begin(), offsets.end());
+  KnownTimes::Offsets name;
+  for (const int64_t offset : offsets) name.push_back(offset == latest ? 0 : kRested);
+  const auto it = plan->times.find(name);
+  if (it != plan->times.end()) {
+    ++looked_up_;
+    return {it->second, last};
+  }
+  const KnownTimes::Times& times = plan->known->Find(name, [&](const KnownTimes::Offsets&) {
+    KnownTimes::Times out = player_->Play(plan->plan, offsets);
+    for (std::vector<Time>* each : {&out.end, &out.ready}) {
+      for (Time& time : *each) time = time - Time::Ps(latest);
+    }
+    return out;
+  });
+  plan->times.emplace(std::move(name), &times);
+  ++played_;
+  slices_ += times.slices;
+  return {&times, last};
+}
+
 LoneCalls::Answer LoneCalls::TimesFor(HostPlan* plan, const KnownTimes::Offsets& offsets,
                                       Time first, Time last) {
   const auto it = plan->times.find(offsets);
@@ -65,7 +92,7 @@ LoneCalls::Answer LoneCalls::TimesFor(HostPlan* plan, const KnownTimes::Offsets&
   const auto play = [&](const KnownTimes::Offsets& each) {
     return player_->Play(plan->plan, each);
   };
-  if (plan->times.size() >= kMinPatterns) {
+  if (plan->waits_for_all && plan->times.size() >= kMinPatterns) {
     const auto* rule = plan->known->FromLastArrival(plan->plan.members.size(), play);
     if (rule != nullptr) {
       ++looked_up_;

@@ -27,6 +27,10 @@ class LoneCalls {
   // arrives at `last`.
   Answer TimesFor(HostPlan* plan, const KnownTimes::Offsets& offsets, Time first, Time last);
 
+  // The same if the call rested when the last member arrived, so that the other arrivals do not
+  // matter. Members' times are counted from `last`.
+  Answer TimesAfterRest(HostPlan* plan, const KnownTimes::Offsets& offsets, Time last);
+
   // Counted as if no host used the results of another, so that the counters do not depend on the
   // number of processes.
   int64_t looked_up() const { return looked_up_; }

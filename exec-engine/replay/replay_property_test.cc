@@ -127,6 +127,74 @@ TEST(ReplayPropertyTest, CallsPlayedAloneGiveTheSameTimesAsTogether) {
   EXPECT_GT(moved, 100) << "calls that began alone and then shared their links";
 }
 
+// Messages and calls inside one host. Senders and receivers start long before or after each other,
+// and some messages fit into the slots of the receiver, so that senders end early.
+WorkloadBuilder MessagesInside(uint32_t seed) {
+  std::mt19937 random(seed);
+  const auto pick = [&random](uint32_t n) { return static_cast<int64_t>(random() % n); };
+  Topology topology = SmallCluster(1, 4);
+  for (CollectiveCosts::Protocol* p :
+       {&topology.gpus[0].collectives.simple, &topology.gpus[0].collectives.p2p_simple}) {
+    p->base = Time::Us(5);
+    p->step = Time::Ns(700);
+    p->hop = Time::Ns(random() % 800);
+  }
+  if (seed % 2 == 0) topology.host_kinds[0].scale_up.bandwidth = Bandwidth::FromBytesPerSecond(9e9);
+  WorkloadBuilder b(topology);
+  const int compute = b.Stream("compute"), tensor = b.Stream("tp"), down = b.Stream("down"),
+            up = b.Stream("up"), wide = b.Stream("wide");
+  const int tp = b.Role("tp", Dimension::kTensor, {{0, 1}, {2, 3}});
+  const int pp = b.Role("pp", Dimension::kPipeline, {{0, 2}, {1, 3}});
+  const int all = b.Role("all", Dimension::kWorld, {{0, 1, 2, 3}});
+  constexpr CollectiveType kTypes[] = {CollectiveType::kAllReduce, CollectiveType::kAllGather,
+                                       CollectiveType::kAllToAllV};
+  const bool prefetches = seed % 3 != 0;
+  std::vector<std::vector<uint32_t>> last(4);  // by rank: the last op of its last layer
+  for (int layer = 0; layer < 16; ++layer) {
+    const int64_t bytes = kMega / 8 << pick(4), message = kMega / 16 << pick(7);
+    const CollectiveType type = kTypes[pick(3)];
+    const bool with_all = pick(3) == 0;
+    for (int rank = 0; rank < 4; ++rank) {
+      const bool first = rank < 2;  // stage
+      std::vector<uint32_t>& before = last[static_cast<size_t>(rank)];
+      const uint32_t in =
+          b.Transfer(rank, first ? up : down, pp, false, first ? 1 : 0, message, 2 * layer + first,
+                     prefetches ? std::vector<uint32_t>() : before);
+      if (!first) before = {in};
+      const uint32_t work = b.Compute(rank, compute, Time::Us(pick(300)), before);
+      const uint32_t sum = b.Collective(rank, tensor, tp, type, bytes, {work});
+      if (with_all) b.Collective(rank, wide, all, CollectiveType::kAllToAllV, kMega / 4, {work});
+      const uint32_t done = b.Compute(rank, compute, Time::Us(pick(60)), {sum});
+      b.Transfer(rank, first ? down : up, pp, true, first ? 0 : 1, message, 2 * layer + !first,
+                 {done});
+      before = {done};
+    }
+  }
+  b.PlanAll();
+  return b;
+}
+
+TEST(ReplayPropertyTest, CallsThatRestInTheEngineGiveTheSameTimes) {
+  int64_t fewer = 0, together = 0, looked_up = 0;
+  for (uint32_t seed = 0; seed < 300; ++seed) {
+    const WorkloadBuilder b = MessagesInside(seed);
+    const Result<Timeline> fast = ReplayAll(b, /*shortcut=*/true),
+                           slow = ReplayAll(b, /*shortcut=*/false);
+    ASSERT_TRUE(fast.ok()) << fast.error().ToString();
+    ASSERT_TRUE(slow.ok()) << slow.error().ToString();
+    ExpectSame(*fast, *slow);
+    EXPECT_FALSE(HasFailure()) << "seed " << seed;
+    looked_up += Counter(*fast, "calls looked up");
+    together += Counter(*slow, "calls played together");
+    fewer += Counter(*slow, "calls played together") - Counter(*fast, "calls played together");
+  }
+  RecordProperty("together", std::to_string(together));
+  RecordProperty("fewer", std::to_string(fewer));
+  RecordProperty("looked_up", std::to_string(looked_up));
+  EXPECT_GT(6 * fewer, together);
+  EXPECT_GT(looked_up, 1000);
+}
+
 // Four GPUs with random arrivals at each of 80 sums of 512 KiB, one slice for each step.
 WorkloadBuilder Staggered(uint32_t seed, Time latency) {
   std::mt19937 random(seed);

@@ -250,6 +250,7 @@ class Builder {
     out_.complete = out_.members.size() == plan_.members.size();
     for (LocalConnection& connection : out_.connections) {
       LimitSlots(&connection);
+      out_.meets_proxy |= connection.remote_host >= 0;
       if (connection.remote_host >= 0 || connection.link == LinkKind::kShared) {
         out_.complete = false;
       }
@@ -262,12 +263,25 @@ class Builder {
     }
     ShareLinks(ports_, gpu_.collectives.several_peers, &out_);
     ShareNics(ports_, &out_);
+    if (out_.complete) FindPassive();
     std::vector<uint16_t>& classes = out_.port_classes;
     std::sort(classes.begin(), classes.end());
     classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
     out_.by_plan_connection = IndexTable<uint32_t>(out_.connections.size());
     for (uint32_t i = 0; i < out_.connections.size(); ++i) {
       out_.by_plan_connection.FindOrAdd(out_.connections[i].plan_connection, i);
+    }
+  }
+
+  void FindPassive() {
+    const bool one = out_.base_of_launch.size() == 1;
+    for (LocalMember& member : out_.members) member.passive = one && member.runners > 0;
+    for (const LocalRunner& runner : out_.runners) {
+      if (!out_.batches[runner.batch].first) continue;  // waits for another runner of the member
+      const bool receives =
+          !runner.start.done() &&
+          out_.steps[runner.step_begin + runner.start.step_index()].receive.count > 0;
+      if (!receives) out_.members[runner.member].passive = false;
     }
   }
 
@@ -288,6 +302,23 @@ class Builder {
 };
 
 }  // namespace
+
+bool LocalPlan::AllPairsMeet() const {
+  const size_t count = members.size();
+  std::vector<bool> waits(count * count);  // [member * count + other]
+  for (const LocalConnection& c : connections) {
+    if (c.sender == kElsewhere || c.receiver == kElsewhere || c.sent == 0) continue;
+    const size_t from = runners[c.sender].member, to = runners[c.receiver].member;
+    waits[to * count + from] = true;
+    if (c.sent > c.slots) waits[from * count + to] = true;
+  }
+  for (size_t m = 0; m < count; ++m) {
+    for (size_t other = 0; other < count; ++other) {
+      if (other != m && !waits[m * count + other]) return false;
+    }
+  }
+  return true;
+}
 
 uint32_t LocalPlan::FindConnection(uint32_t plan_connection, bool receives) const {
   const uint32_t place = by_plan_connection.Find(plan_connection);

@@ -99,6 +99,8 @@ struct LocalMember {
   int gpu = 0;     // on this host
   uint32_t runners = 0;
   std::vector<uint32_t> runners_of_launch;
+  // All that it does first is to receive, so it moves nothing before another member does.
+  bool passive = false;
   KernelLoad load = {};  // set by FindLoads (kernel_load.h)
 };
 
@@ -117,14 +119,18 @@ struct LocalPlan {
   std::vector<Time> base_of_launch;  // from the start of a kernel until its thread blocks run
   uint32_t max_slots = 1;            // of any work
   int64_t clear_to_send_bytes = 0;
-  uint32_t net_sends = 0;  // slices of one call that leave this host
-  bool complete = false;   // all members are on this host and the call uses scale-up links only
+  uint32_t net_sends = 0;    // slices of one call that leave this host
+  bool meets_proxy = false;  // some connection leads through NICs
+  bool complete = false;     // all members are on this host and the call uses scale-up links only
   // Ports that the call takes: 2g for the scale-up link of GPU g, 2g + 1 for its PCIe link. Sorted.
   std::vector<uint16_t> port_classes;
 
   std::span<const uint32_t> OperandsOf(const LocalRunner& runner, Slots slots) const {
     return {operands.data() + runner.operand_begin + slots.begin, slots.count};
   }
+  // Returns true if no member can end before all have started: each pair of members exchanges data,
+  // or more of it than the receiver has room for before it starts.
+  bool AllPairsMeet() const;
   // Returns kElsewhere if the connection has no end here. `receives` chooses the end if it has
   // both.
   uint32_t FindConnection(uint32_t plan_connection, bool receives) const;

@@ -10,7 +10,8 @@ namespace {
 
 // Returns true if the thread block exchanges slices of some of these connections with a proxy.
 bool MeetsProxy(const LocalPlan& plan, std::span<const uint32_t> connections) {
-  return std::any_of(connections.begin(), connections.end(),
+  return plan.meets_proxy &&
+         std::any_of(connections.begin(), connections.end(),
                      [&plan](uint32_t c) { return plan.connections[c].remote_host >= 0; });
 }
 
@@ -74,38 +75,55 @@ void ThreadBlocks::TrySchedule(Transfer* t, uint32_t runner) {
   if (!r.started || r.scheduled || r.at.done()) return;
   const LocalRunner& local = plan.runners[runner];
   const LocalStep& step = plan.steps[local.step_begin + r.at.step_index()];
-  Time begin = r.free;
-  for (const uint32_t c : plan.OperandsOf(local, step.receive)) {
-    const Transfer::ConnectionState& state = t->connections_[c];
+  const std::span<const uint32_t> receives = plan.OperandsOf(local, step.receive),
+                                  sends = plan.OperandsOf(local, step.send);
+  for (; r.with_data < receives.size(); ++r.with_data) {
+    const Transfer::ConnectionState& state = t->connections_[receives[r.with_data]];
     if (state.sent == state.taken) return;
-    begin = std::max(begin, t->there_[t->SlotOf(c, state.taken, plan.connections[c].slots)]);
   }
+  for (; r.with_room < sends.size(); ++r.with_room) {
+    const uint32_t c = sends[r.with_room];
+    const Transfer::ConnectionState& state = t->connections_[c];
+    if (state.sent - state.taken >= plan.connections[c].slots) return;
+  }
+  Time begin = r.free;
   if (r.moved == 0 && !step.joined && plan.works[local.work].gathers_together) {
-    const std::optional<Time> all = ArrivalOfAll(*t, local, r.at);
+    const std::optional<Time> all = ArrivalOfAll(t, runner);
     if (!all) return;
     begin = std::max(begin, *all);
   }
-  for (const uint32_t c : plan.OperandsOf(local, step.send)) {
-    const Transfer::ConnectionState& state = t->connections_[c];
-    const uint32_t slots = plan.connections[c].slots;
-    if (state.sent - state.taken >= slots) return;
-    if (state.sent >= slots) begin = std::max(begin, t->free_[t->SlotOf(c, state.sent, slots)]);
+  for (const uint32_t c : receives) {
+    const uint32_t taken = t->connections_[c].taken;
+    begin = std::max(begin, t->there_[t->SlotOf(c, taken, plan.connections[c].slots)]);
+  }
+  for (const uint32_t c : sends) {
+    const uint32_t sent = t->connections_[c].sent, slots = plan.connections[c].slots;
+    if (sent >= slots) begin = std::max(begin, t->free_[t->SlotOf(c, sent, slots)]);
   }
   r.scheduled = true;
   events_.Push({begin, t->key_, TransferEvent::Kind::kSlice, runner, t});
 }
 
-std::optional<Time> ThreadBlocks::ArrivalOfAll(const Transfer& t, const LocalRunner& runner,
-                                               StepCursor at) const {
-  const LocalPlan& plan = *t.plan_;
+std::optional<Time> ThreadBlocks::ArrivalOfAll(Transfer* t, uint32_t runner) const {
+  const LocalPlan& plan = *t->plan_;
+  const LocalRunner& local = plan.runners[runner];
+  Transfer::Runner& r = t->runners_[runner];
+  const auto lacks_data = [t](uint32_t c) {
+    return t->connections_[c].sent == t->connections_[c].taken;
+  };
+  if (r.gather_waits_for != kElsewhere && lacks_data(r.gather_waits_for)) return std::nullopt;
   Time latest;
+  StepCursor at = r.at;
   for (at.Next(); !at.done(); at.Next()) {
-    const LocalStep& step = plan.steps[runner.step_begin + at.step_index()];
+    const LocalStep& step = plan.steps[local.step_begin + at.step_index()];
     if (!step.joined) break;
-    for (const uint32_t c : plan.OperandsOf(runner, step.receive)) {
-      const Transfer::ConnectionState& state = t.connections_[c];
-      if (state.sent == state.taken) return std::nullopt;
-      latest = std::max(latest, t.there_[t.SlotOf(c, state.taken, plan.connections[c].slots)]);
+    for (const uint32_t c : plan.OperandsOf(local, step.receive)) {
+      if (lacks_data(c)) {
+        r.gather_waits_for = c;
+        return std::nullopt;
+      }
+      const uint32_t taken = t->connections_[c].taken;
+      latest = std::max(latest, t->there_[t->SlotOf(c, taken, plan.connections[c].slots)]);
     }
   }
   return latest;
@@ -244,6 +262,8 @@ void ThreadBlocks::Advance(Transfer* t, const Slice& slice, Time end) {
   const LocalPlan& plan = *t->plan_;
   Transfer::Runner& r = t->runners_[slice.runner];
   r.free = end;
+  r.with_data = r.with_room = 0;
+  r.gather_waits_for = kElsewhere;
   r.moved += slice.bytes;
   if (r.moved >= r.at.bytes()) {
     r.moved = 0;

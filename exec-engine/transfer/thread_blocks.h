@@ -53,8 +53,7 @@ class ThreadBlocks {
   void StartRunner(Transfer* t, uint32_t runner, Time now);
   // Returns when the data of all steps that are joined to the one at `at` is there; nothing if some
   // of it is not on its way.
-  std::optional<Time> ArrivalOfAll(const Transfer& t, const LocalRunner& runner,
-                                   StepCursor at) const;
+  std::optional<Time> ArrivalOfAll(Transfer* t, uint32_t runner) const;
   Time AllButOne(const LocalPlan& plan, const Slice& slice,
                  std::span<const uint32_t> connections) const;
   Time Receive(Transfer* t, const Slice& slice, Time from);

@@ -13,6 +13,7 @@ void Transfer::Begin(const LocalPlan* plan, CallKey key) {
   owner = 0;
   net_left_ = plan->net_sends;
   members_left_ = static_cast<uint32_t>(plan->members.size());
+  pending_ = 0;
   runners_.assign(plan->runners.size(), {});
   connections_.assign(plan->connections.size(), {});
   members_.assign(plan->members.size(), {});
@@ -30,6 +31,15 @@ void Transfer::Begin(const LocalPlan* plan, CallKey key) {
   for (size_t m = 0; m < plan->members.size(); ++m) {
     members_[m].runners_left = plan->members[m].runners;
   }
+}
+
+// Data that is there later than its sender is free, is there this much later.
+Time Transfer::RestsSince() const {
+  if (pending_ > 0) return Time::Max();
+  Time free, hop;
+  for (const Runner& runner : runners_) free = std::max(free, runner.free);
+  for (const LocalWork& work : plan_->works) hop = std::max(hop, work.hop);
+  return free + plan_->latency + hop;
 }
 
 void Transfer::AppendState(RelativeState* out) const {

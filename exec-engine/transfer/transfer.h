@@ -33,18 +33,26 @@ class Transfer {
   };
   // Returns what the members wait for, for reports on calls that never end.
   std::vector<Waiting> WaitingOn() const;
+  // Returns since when nothing of the call moves until another member starts or a message arrives;
+  // Time::Max() if something does.
+  Time RestsSince() const;
   void AppendState(RelativeState* out) const;
 
  private:
   friend class Proxy;
   friend class ThreadBlocks;
   friend class TransferEngine;
+  friend class TransferEvents;
 
   struct Runner {
     StepCursor at;
     int64_t moved = 0;  // bytes of the primitive
     Time free;          // end of the previous slice
     bool started = false, scheduled = false;
+    // Of the present step: the first operands, of which the data, or the room, is known to be there
+    // or on its way. Follow from the rest of the state.
+    uint32_t with_data = 0, with_room = 0;
+    uint32_t gather_waits_for = kElsewhere;  // a connection without data, if the step is gathered
   };
   struct ConnectionState {
     uint32_t sent = 0;       // slices that the sender put in, or that arrived from the network
@@ -90,6 +98,7 @@ class Transfer {
   CallKey key_ = 0;        // kNoCall while the transfer is not in use
   uint32_t net_left_ = 0;  // slices that the network has not acknowledged
   uint32_t members_left_ = 0;
+  uint32_t pending_ = 0;  // events
   std::vector<Runner> runners_;
   std::vector<ConnectionState> connections_;
   std::vector<Member> members_;
@@ -143,7 +152,31 @@ struct TransferEvent {
     return before | (same & first);
   }
 };
-using TransferEvents = EventHeap<TransferEvent>;
+
+// The events of an engine. Transfers know how many of them are theirs.
+class TransferEvents {
+ public:
+  bool empty() const { return heap_.empty(); }
+  const TransferEvent& top() const { return heap_.top(); }
+  void Push(const TransferEvent& event) {
+    ++event.transfer->pending_;
+    heap_.Push(event);
+  }
+  TransferEvent Pop() {
+    const TransferEvent event = heap_.Pop();
+    --event.transfer->pending_;
+    return event;
+  }
+  // Forgets the events of a transfer, which is not used again before it begins anew.
+  void Forget(const Transfer* transfer) {
+    heap_.Erase([transfer](const TransferEvent& event) { return event.transfer == transfer; });
+  }
+  void clear() { heap_.clear(); }
+  std::vector<TransferEvent> Sorted() const { return heap_.Sorted(); }
+
+ private:
+  EventHeap<TransferEvent> heap_;
+};
 
 class TransferListener {
  public:

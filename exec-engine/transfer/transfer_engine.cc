@@ -19,7 +19,7 @@ void TransferEngine::GiveBack(Transfer* transfer) {
 }
 
 void TransferEngine::Forget(Transfer* transfer) {
-  events_.Erase([transfer](const TransferEvent& event) { return event.transfer == transfer; });
+  events_.Forget(transfer);
   GiveBack(transfer);
 }
 
