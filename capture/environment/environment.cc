@@ -137,6 +137,11 @@ Result<std::string> KeyOf(const Torch& torch, const WantedLibraries& wanted,
 
 }  // namespace
 
+Status CheckPython(const std::string& python) {
+  const Result<Torch> torch = FindTorch(python);
+  return torch.ok() ? OkStatus() : Status(torch.error());
+}
+
 Result<CaptureEnvironment> PrepareEnvironment(const std::string& python, const CaptureParts& parts,
                                               const std::string& cache) {
   ASSIGN_OR_RETURN(const Torch torch, FindTorch(python));

@@ -26,6 +26,9 @@ struct CaptureEnvironment {
   std::string hooks;                   // folder of Python's hooks
 };
 
+// Whether programs of this Python can be captured. Errors: it has no PyTorch, or one without CUDA.
+Status CheckPython(const std::string& python);
+
 // Finds the PyTorch of `python` and makes what is missing below `cache`. Errors: this Python has no
 // PyTorch, or one without CUDA; a compiler is missing or fails.
 Result<CaptureEnvironment> PrepareEnvironment(const std::string& python, const CaptureParts& parts,
