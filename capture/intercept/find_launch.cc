@@ -18,18 +18,6 @@
 namespace drydock::capture {
 namespace {
 
-Variables OwnEnvironment() {
-  Variables variables;
-  for (char** at = environ; *at != nullptr; ++at) {
-    const std::string variable = *at;
-    const size_t equals = variable.find('=');
-    if (equals != std::string::npos) {
-      variables.emplace_back(variable.substr(0, equals), variable.substr(equals + 1));
-    }
-  }
-  return variables;
-}
-
 std::string OwnFolder() {
   char* folder = ::getcwd(nullptr, 0);
   const std::string text = folder == nullptr ? "/" : folder;
@@ -106,7 +94,8 @@ RankNumber Choose(const std::vector<RankNumber>& numbers, const Launch& launch,
                                                                             : numbers.front();
 }
 
-// The launches of programs that a script starts by itself or in a step. `calls` has only those.
+// The launches of programs that a script starts by itself or in a step. Ranks that are started one
+// by one, in any order, belong to one launch; a rank that comes again begins the next.
 class Programs {
  public:
   Programs(const ClusterSize& cluster, std::vector<std::string>* notes)
@@ -114,43 +103,45 @@ class Programs {
 
   Status Add(const Call& call) {
     ASSIGN_OR_RETURN(Launch launch, ReadProgram(call, cluster_));
-    const int rank = call.step ? call.step->task : std::atoi(ValueOf(call.environment, "RANK").c_str());
-    if (launch.ranks() > 1) {
-      for (Group& group : groups_) {
-        if (!Belongs(group, launch, call, rank)) continue;
-        if (call.step) return MergeRanks(launch, rank, &group.launch, notes_);
-        // A script that starts other ranks as well: they may be of another program.
-        Launch merged = group.launch;
-        if (!MergeRanks(launch, rank, &merged, notes_).ok()) continue;
-        group.launch = std::move(merged);
-        return OkStatus();
-      }
+    const int step = call.step ? call.step->number : 0;
+    const int rank =
+        call.step ? call.step->task : std::atoi(ValueOf(call.environment, "RANK").c_str());
+    for (Group& group : groups_) {
+      if (launch.ranks() <= 1 || group.step != step || group.ranks.contains(rank)) continue;
+      const Launch& other = group.ranks.begin()->second;
+      if (other.hosts != launch.hosts || other.ranks_per_host != launch.ranks_per_host) continue;
+      group.ranks.emplace(rank, std::move(launch));
+      return OkStatus();
     }
-    groups_.push_back({std::move(launch), call.step ? call.step->number : 0, rank});
+    groups_.push_back({step, {}});
+    groups_.back().ranks.emplace(rank, std::move(launch));
     return OkStatus();
   }
 
-  std::vector<Launch> Take() {
+  // Errors: ranks whose commands differ in more than numbers of the rank.
+  Result<std::vector<Launch>> Take() const {
     std::vector<Launch> launches;
-    for (Group& group : groups_) launches.push_back(std::move(group.launch));
+    for (const Group& group : groups_) {
+      const auto& [first_rank, first] = *group.ranks.begin();
+      Launch launch = first;
+      if (first_rank != 0 && group.ranks.size() > 1) {
+        return Error(fmt::format("the script starts ranks {} to {} of {} with '{}', but not rank 0",
+                                 first_rank, group.ranks.rbegin()->first, launch.ranks(),
+                                 Quoted(launch.command)));
+      }
+      for (const auto& [rank, other] : group.ranks) {
+        if (rank != first_rank) RETURN_IF_ERROR(MergeRanks(other, rank, &launch, notes_));
+      }
+      launches.push_back(std::move(launch));
+    }
     return launches;
   }
 
  private:
   struct Group {
-    Launch launch;
-    int step = 0;
-    int rank = 0;  // of its first call
+    int step = 0;  // 0: none
+    std::map<int, Launch> ranks;
   };
-
-  static bool Belongs(const Group& group, const Launch& launch, const Call& call, int rank) {
-    const int step = call.step ? call.step->number : 0;
-    // A rank that comes a second time begins another program.
-    return group.step == step && rank != group.rank && group.launch.hosts == launch.hosts &&
-           group.launch.ranks_per_host == launch.ranks_per_host &&
-           group.launch.command.size() == launch.command.size() &&
-           group.launch.folder == launch.folder;
-  }
 
   const ClusterSize& cluster_;
   std::vector<std::string>* notes_;
@@ -159,8 +150,8 @@ class Programs {
 
 std::string Reasons(const ScriptRun& run, const ScriptOptions& options,
                     const std::vector<std::string>& words) {
-  std::string text = fmt::format("'{}' has started no training program", Quoted(words));
-  if (run.status != 0) text += fmt::format("; it ended with exit status {}", run.status);
+  std::string text = "no training program is started by: " + Quoted(words);
+  if (run.status != 0) text += fmt::format("\n  it ended with exit status {}", run.status);
   for (const SeenCall& seen : run.calls) {
     if (seen.seen == Seen::kRefused) text += "\n  " + seen.call.refused;
     if (seen.seen == Seen::kMissing) {
@@ -234,7 +225,9 @@ Result<FoundLaunches> FromScript(const std::vector<std::string>& words,
       RETURN_IF_ERROR(programs.Add(seen.call));
     }
   }
-  if (!launched) found.launches = programs.Take();
+  if (!launched) {
+    ASSIGN_OR_RETURN(found.launches, programs.Take());
+  }
   if (found.launches.empty()) return Error(Reasons(run, options, words));
   AddNotes(run, launched, &found.notes);
   found.script.emplace(std::move(run));
@@ -260,12 +253,24 @@ Result<std::vector<std::string>> Completed(const std::vector<std::string>& words
     return words;
   }
   if (JobOptionsOfScript(*text).empty()) return words;
-  std::vector<std::string> job = {"sbatch"};
+  std::vector<std::string> job = {"sbatch", "--quiet"};
   job.insert(job.end(), words.begin() + static_cast<std::ptrdiff_t>(at), words.end());
   return job;
 }
 
 }  // namespace
+
+Variables OwnEnvironment() {
+  Variables variables;
+  for (char** at = environ; *at != nullptr; ++at) {
+    const std::string variable = *at;
+    const size_t equals = variable.find('=');
+    if (equals != std::string::npos) {
+      variables.emplace_back(variable.substr(0, equals), variable.substr(equals + 1));
+    }
+  }
+  return variables;
+}
 
 bool IsScript(const std::vector<std::string>& words) {
   return !words.front().ends_with(".py") && !IsLauncher(words) && !IsProgram(words);
@@ -302,8 +307,7 @@ Status MergeRanks(const Launch& other, int other_rank, Launch* first,
   for (size_t i = 0; i < first->command.size(); ++i) {
     const std::string& a = first->command[i];
     const std::string& b = other.command[i];
-    const std::vector<std::string> expected = CommandOf(*first, other_rank);
-    if (expected[i] == b) continue;
+    if (CommandOf(*first, other_rank)[i] == b) continue;
     size_t begin = 0, end = 0;
     const size_t shorter = std::min(a.size(), b.size());
     while (begin < shorter && a[begin] == b[begin]) ++begin;

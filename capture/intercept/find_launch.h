@@ -24,6 +24,9 @@ struct FoundLaunches {
 Result<FoundLaunches> FindLaunches(const std::vector<std::string>& words,
                                    const ScriptOptions& options);
 
+// The environment of this process.
+Variables OwnEnvironment();
+
 // Whether FindLaunches would execute these words.
 bool IsScript(const std::vector<std::string>& words);
 

@@ -247,8 +247,11 @@ int Interceptor::RunBatch(const Call& call) const {
     RunInside(command);
   }
   const int status = StatusOf(child);
-  const bool plain = std::find(call.words.begin(), call.words.end(), "--parsable") != call.words.end();
-  printf(plain ? "1\n" : "Submitted batch job 1\n");
+  const auto given = [&](const char* option) {
+    const auto end = call.words.begin() + static_cast<std::ptrdiff_t>(at);
+    return std::find(call.words.begin(), end, option) != end;
+  };
+  if (!given("--quiet")) printf(given("--parsable") ? "1\n" : "Submitted batch job 1\n");
   return status;
 }
 
