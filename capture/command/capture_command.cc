@@ -50,6 +50,7 @@ struct Options {
   std::vector<std::string> overrides, program;
   int iteration = 3, jobs = 0, launch = 0, time_limit = 600, rank_time_limit = 1800;
   bool all_ranks = false, arguments_only = false, json = false, keep_home = false, set_up = false;
+  bool run_helpers = false;
 };
 
 Status CheckInput(const Options& options, const CommonOptions& common) {
@@ -106,6 +107,9 @@ void Declare(CLI::App* app, Options* options, const CommonOptions& common) {
   app->add_flag("--json", options->json, "With --arguments-only: one JSON object for each launch");
   app->add_flag("--keep-home", options->keep_home,
                 "A script has your HOME; otherwise its HOME is an empty folder of its own");
+  app->add_flag("--run-helpers", options->run_helpers,
+                "Python that a script starts without a launcher really runs, such as a program that "
+                "writes a configuration");
   app->add_option("--time-limit", options->time_limit, "Seconds that a script may run")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
@@ -150,7 +154,11 @@ capture::ClusterSize SizeOf(const Topology& topology) {
   capture::ClusterSize size;
   size.hosts = topology.host_count();
   size.gpus_per_host = topology.kind_of_host(0).gpus;
-  size.gpu = capture::FactsOf(topology, 0).name;
+  const capture::CapturedProcess facts = capture::FactsOf(topology, 0);
+  size.gpu = facts.name;
+  size.compute_capability =
+      fmt::format("{}.{}", facts.compute_capability / 10, facts.compute_capability % 10);
+  size.memory_mib = static_cast<long>(facts.memory_bytes >> 20);
   return size;
 }
 
@@ -201,6 +209,7 @@ Result<FoundLaunches> Find(const Options& options, const CommonOptions& common,
   script.cluster = size;
   script.python = options.python;
   script.keep_home = options.keep_home;
+  script.run_helpers = options.run_helpers;
   script.time_limit_s = options.time_limit;
   script.quiet = common.quiet;
   ASSIGN_OR_RETURN(FoundLaunches found, capture::FindLaunches(options.program, script));
@@ -228,7 +237,9 @@ Status PrintArguments(const Options& options, const CommonOptions& common) {
   }
   for (Launch& launch : found.launches) {
     RETURN_IF_ERROR(GiveRanks(options, size, &launch));
-    RETURN_IF_ERROR(capture::CheckFits(launch, size, options.cluster));
+    if (!options.cluster.empty()) {
+      RETURN_IF_ERROR(capture::CheckFits(launch, size, options.cluster));
+    }
   }
   const capture::Variables own = capture::OwnEnvironment();
   for (const Launch& launch : found.launches) {

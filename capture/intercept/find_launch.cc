@@ -193,7 +193,10 @@ void AddNotes(const ScriptRun& run, bool launched, std::vector<std::string>* not
         notes->push_back(seen.call.refused);
         break;
       case Seen::kProgram:
-        if (launched) notes->push_back("was not run: " + Quoted(seen.call.words));
+        if (launched) {
+          notes->push_back(fmt::format("was not run: {}; --run-helpers runs it",
+                                       Quoted(seen.call.words)));
+        }
         break;
       case Seen::kLaunch:
         break;

@@ -27,9 +27,16 @@ Result<std::string> ValueOfGpu(const std::string& field, int gpu, const ClusterS
   if (field == "count") return std::to_string(cluster.gpus_per_host);
   if (field == "uuid" || field == "gpu_uuid") return fmt::format("GPU-00000000-0000-0000-0000-{:012}", gpu);
   if (field == "driver_version") return std::string("580.00");
+  if (field == "compute_cap" && !cluster.compute_capability.empty()) {
+    return cluster.compute_capability;
+  }
+  if (field == "memory.total" && cluster.memory_mib > 0) {
+    return fmt::format("{} MiB", cluster.memory_mib);
+  }
   if (field.starts_with("utilization") || field == "memory.used") return std::string("0");
   return Error(fmt::format("nvidia-smi: --query-gpu={} has no answer here; it has index, name, "
-                           "count, uuid, driver_version, utilization.gpu and memory.used",
+                           "count, uuid, driver_version, utilization.gpu and memory.used, and with "
+                           "--cluster compute_cap and memory.total",
                            field));
 }
 
@@ -72,7 +79,8 @@ Result<std::string> NvidiaSmi(const std::vector<std::string>& words, const Clust
     std::vector<std::string> values;
     for (const std::string& field : fields) {
       ASSIGN_OR_RETURN(const std::string value, ValueOfGpu(field, gpu, cluster));
-      values.push_back(value);
+      const bool bare = format.find("nounits") != std::string::npos;
+      values.push_back(bare ? value.substr(0, value.find(" MiB")) : value);
     }
     text += Join(values) + "\n";
   }

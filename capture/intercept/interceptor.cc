@@ -28,6 +28,12 @@ namespace {
 
 constexpr int kNotFound = 127, kCannotRun = 126;
 
+// As a note for the user: with the file that it is about, if any.
+std::string TextOf(const Error& error) {
+  const Location& location = error.diagnostics().front().location;
+  return (location.known() ? location.file + ": " : "") + error.message();
+}
+
 template <size_t kCount>
 bool IsOneOf(const std::string& word, const char* const (&words)[kCount]) {
   return std::find(std::begin(words), std::end(words), word) != std::end(words);
@@ -107,7 +113,7 @@ int Interceptor::Refuse(const Call& call, const std::string& why) const {
 }
 
 int Interceptor::Answer(const Call& call, const Result<std::string>& text) const {
-  if (!text.ok()) return Refuse(call, text.error().message());
+  if (!text.ok()) return Refuse(call, TextOf(text.error()));
   fputs(text->c_str(), stdout);
   return 0;
 }
@@ -170,7 +176,8 @@ int Interceptor::RunPython(const std::vector<std::string>& words) const {
     if (IsOneOf(python.target, kSkipped)) return Keep(Seen::kSkipped, Observe(words));
     if (IsOneOf(python.target, kTools)) RunReal(words);
   }
-  if (ShellReadsOutput(facts_.owner)) RunReal(words);
+  const bool rank = getenv(kStepVariable) != nullptr || getenv("RANK") != nullptr;
+  if ((facts_.run_helpers && !rank) || ShellReadsOutput(facts_.owner)) RunReal(words);
   return Keep(Seen::kProgram, Observe(words));
 }
 
@@ -209,7 +216,7 @@ size_t Interceptor::ProgramsOf(const JobStep& step) const {
 
 int Interceptor::RunStep(const Call& call) const {
   const Result<StepCommand> command = ReadStep(call, facts_.cluster);
-  if (!command.ok()) return Refuse(call, command.error().message());
+  if (!command.ok()) return Refuse(call, TextOf(command.error()));
   JobStep step = command->step;
   step.number = ::getpid();
   const int status = StatusOf(Start(*command, step));
@@ -221,35 +228,56 @@ int Interceptor::RunStep(const Call& call) const {
   return status;
 }
 
-Result<std::string> JobScript(const Call& call, size_t* at) {
-  ASSIGN_OR_RETURN(*at, ScriptOfSbatch(call.words));
-  const std::string& path = call.words[*at];
-  return ReadFile(path.starts_with("/") ? path : call.folder + "/" + path);
+// The text of the script that sbatch runs, and the words that run it. Without a name it is read from
+// the standard input.
+struct JobScript {
+  std::string text;
+  std::vector<std::string> options, command;
+};
+
+Result<JobScript> ReadJobScript(const Call& call, const std::string& folder) {
+  ASSIGN_OR_RETURN(const size_t at, ScriptOfSbatch(call.words));
+  const auto first = call.words.begin() + static_cast<std::ptrdiff_t>(at);
+  JobScript script;
+  script.options.assign(call.words.begin() + 1, first);
+  script.command = {"bash"};
+  if (at < call.words.size()) {
+    const std::string& path = call.words[at];
+    ASSIGN_OR_RETURN(script.text, ReadFile(path.starts_with("/") ? path : call.folder + "/" + path));
+    script.command.insert(script.command.end(), first, call.words.end());
+    return script;
+  }
+  char buffer[4096];
+  for (size_t got = 0; (got = fread(buffer, 1, sizeof buffer, stdin)) > 0;) {
+    script.text.append(buffer, got);
+  }
+  if (script.text.empty()) return Error("sbatch: it names no script, and its input is empty");
+  const std::string kept = fmt::format("{}/tmp/job-{}.sh", folder, ::getpid());
+  RETURN_IF_ERROR(WriteFileAtomically(kept, script.text));
+  script.command.push_back(kept);
+  return script;
 }
 
 // sbatch SCRIPT: runs the script as the job's first host would, and prints the job's number.
 int Interceptor::RunBatch(const Call& call) const {
-  size_t at = 0;
-  const Result<std::string> text = JobScript(call, &at);
-  if (!text.ok()) return Refuse(call, text.error().ToString());
-  std::vector<std::string> options = JobOptionsOfScript(*text);
-  options.insert(options.end(), call.words.begin() + 1,
-                 call.words.begin() + static_cast<std::ptrdiff_t>(at));
+  const Result<JobScript> script = ReadJobScript(call, folder_);
+  if (!script.ok()) return Refuse(call, TextOf(script.error()));
+  std::vector<std::string> options = JobOptionsOfScript(script->text);
+  options.insert(options.end(), script->options.begin(), script->options.end());
   const Result<Variables> job = VariablesOfJob(options, facts_.cluster);
-  if (!job.ok()) return Refuse(call, job.error().message());
+  if (!job.ok()) return Refuse(call, TextOf(job.error()));
+  fflush(nullptr);
   const pid_t child = ::fork();
   if (child == 0) {
     ::dup2(STDERR_FILENO, STDOUT_FILENO);
     for (const auto& [name, value] : *job) ::setenv(name.c_str(), value.c_str(), 1);
-    std::vector<std::string> command = {"bash"};
-    command.insert(command.end(), call.words.begin() + static_cast<std::ptrdiff_t>(at),
-                   call.words.end());
-    RunInside(command);
+    ::setenv("SLURM_SUBMIT_DIR", call.folder.c_str(), 1);
+    RunInside(script->command);
   }
   const int status = StatusOf(child);
   const auto given = [&](const char* option) {
-    const auto end = call.words.begin() + static_cast<std::ptrdiff_t>(at);
-    return std::find(call.words.begin(), end, option) != end;
+    return std::find(script->options.begin(), script->options.end(), option) !=
+           script->options.end();
   };
   if (!given("--quiet")) printf(given("--parsable") ? "1\n" : "Submitted batch job 1\n");
   return status;
@@ -258,11 +286,12 @@ int Interceptor::RunBatch(const Call& call) const {
 // salloc OPTIONS COMMAND.
 int Interceptor::RunAllocation(const Call& call) const {
   const Result<size_t> at = ScriptOfSbatch(call.words);
-  if (!at.ok()) return Refuse(call, "salloc: it names no command to run");
+  if (!at.ok()) return Refuse(call, TextOf(at.error()));
+  if (*at >= call.words.size()) return Refuse(call, "salloc: it names no command to run");
   const auto command = call.words.begin() + static_cast<std::ptrdiff_t>(*at);
   const Result<Variables> job =
       VariablesOfJob({call.words.begin() + 1, command}, facts_.cluster);
-  if (!job.ok()) return Refuse(call, job.error().message());
+  if (!job.ok()) return Refuse(call, TextOf(job.error()));
   for (const auto& [name, value] : *job) ::setenv(name.c_str(), value.c_str(), 1);
   RunInside({command, call.words.end()});
 }
@@ -297,7 +326,7 @@ int Interceptor::Run(const std::vector<std::string>& words) {
   }
   if (IsOneOf(name, kSkipped)) return Keep(Seen::kSkipped, call);
   const Result<std::optional<std::vector<std::string>>> inside = CommandInside(words);
-  if (!inside.ok()) return Refuse(call, inside.error().message());
+  if (!inside.ok()) return Refuse(call, TextOf(inside.error()));
   if (inside->has_value()) {
     if ((*inside)->empty()) return Keep(Seen::kSkipped, call);
     RunInside(**inside);

@@ -46,7 +46,7 @@ Status PutStandIns(const ScriptOptions& options, const std::string& folder) {
     ::chmod(file.c_str(), 0755);
   }
   RETURN_IF_ERROR(WriteFileAtomically(folder + "/functions.sh", kBashFunctions));
-  return WriteFacts(folder, {options.cluster, options.python, ::getpid()});
+  return WriteFacts(folder, {options.cluster, options.python, ::getpid(), options.run_helpers});
 }
 
 // The environment of the script: the user's, with the stand-ins in front.

@@ -20,6 +20,7 @@ struct ScriptOptions {
   ClusterSize cluster;
   std::string python;       // StageFacts::python
   bool keep_home = false;   // HOME is the user's
+  bool run_helpers = false;  // StageFacts::run_helpers
   int time_limit_s = 600;
   bool quiet = false;       // the script's stdout is dropped, else it goes to stderr
 };

@@ -22,18 +22,23 @@ std::string CallFile(const std::string& folder, int number) {
 Status WriteFacts(const std::string& folder, const StageFacts& facts) {
   return WriteFileAtomically(
       folder + "/cluster",
-      fmt::format("{} {} {}\n{}\n{}\n", facts.cluster.hosts, facts.cluster.gpus_per_host,
-                  facts.owner, facts.cluster.gpu, facts.python));
+      fmt::format("{} {} {} {} {}\n{}\n{}\n{}\n", facts.cluster.hosts, facts.cluster.gpus_per_host,
+                  facts.cluster.memory_mib, facts.owner, facts.run_helpers ? 1 : 0,
+                  facts.cluster.gpu, facts.cluster.compute_capability, facts.python));
 }
 
 Result<StageFacts> ReadFacts(const std::string& folder) {
   ASSIGN_OR_RETURN(const std::string text, ReadFile(folder + "/cluster"));
   std::istringstream lines(text);
   StageFacts facts;
-  lines >> facts.cluster.hosts >> facts.cluster.gpus_per_host >> facts.owner;
+  int run_helpers = 0;
+  lines >> facts.cluster.hosts >> facts.cluster.gpus_per_host >> facts.cluster.memory_mib >>
+      facts.owner >> run_helpers;
+  facts.run_helpers = run_helpers != 0;
   std::string rest;
   std::getline(lines, rest);
   std::getline(lines, facts.cluster.gpu);
+  std::getline(lines, facts.cluster.compute_capability);
   std::getline(lines, facts.python);
   if (!lines) return Error("is not complete", {folder + "/cluster", 0, 0});
   return facts;
@@ -73,7 +78,7 @@ const std::vector<std::string>& StandInNames() {
       "mpirun", "mpiexec", "orterun", "prterun", "mpiexec.hydra", "mpirun.mpich", "mpirun.openmpi",
       "sbatch", "salloc",
       // Python.
-      "python", "python3", "python3.8", "python3.9", "python3.10", "python3.11", "python3.12",
+      "python", "python3", "python3.6", "python3.7", "python3.8", "python3.9", "python3.10", "python3.11", "python3.12",
       "python3.13", "python3.14",
       // Commands around another command.
       "numactl", "nsys", "ncu", "uv", "poetry", "pipenv", "pdm", "pixi", "conda", "mamba",

@@ -23,6 +23,7 @@ struct StageFacts {
   ClusterSize cluster;
   std::string python;  // that runs Python which is no training program; "": the one of PATH
   int owner = 0;       // the process around the script
+  bool run_helpers = false;  // Python without a launcher runs, and is no program to capture
 };
 
 Status WriteFacts(const std::string& folder, const StageFacts& facts);

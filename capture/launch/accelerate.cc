@@ -69,7 +69,7 @@ Result<Launch> ReadAccelerate(const LauncherWords& words, const ClusterSize& clu
                    ParseOptions(AccelerateOptions(), call.words, words.arguments));
   if (options.Has("--help")) return Error("accelerate: --help starts no program");
   if (options.rest >= call.words.size()) {
-    return Error("accelerate: it names no program to start");
+    return Error("accelerate: it names no program to start" + SuspectedValue(options.given));
   }
   AccelerateSettings settings;
   for (const GivenOption& option : options.given) {

@@ -183,6 +183,7 @@ const OptionTable& AccelerateOptions() {
     table.launcher = "accelerate";
     table.underscores = true;
     table.prefixes = false;
+    table.dash_values = false;
     for (const char* flag :
          {"--help|-h", "--quiet|-q", "--cpu", "--multi_gpu", "--tpu", "--ipex",
           "--enable_cpu_affinity", "--dynamo_use_fullgraph", "--dynamo_use_dynamic",

@@ -20,6 +20,7 @@ namespace {
 OptionTable Options() {
   OptionTable table;
   table.launcher = "deepspeed";
+  table.dash_values = false;
   table.options = {
       {"--hostfile|-H"},
       {"--include|-i"},
@@ -132,9 +133,10 @@ Result<Pool> HostsOf(const ParsedOptions& options, const Call& call, const Clust
   if (options.Has("--num_nodes") && options.Value("--num_nodes") != "-1") {
     ASSIGN_OR_RETURN(asked, PositiveNumber("deepspeed: --num_nodes", options.Value("--num_nodes")));
   }
-  const bool has_file = options.Has("--hostfile") || FileExists(kDefaultHostFile);
+  // What is no plain file, such as /dev/null, is no list of hosts.
   const std::string file = options.Has("--hostfile") ? options.Value("--hostfile")
                                                      : std::string(kDefaultHostFile);
+  const bool has_file = options.Has("--hostfile") ? file != "/dev/null" : FileExists(file);
   if (has_file) {
     const Result<std::vector<ListedHost>> hosts = ReadHostFile(file, call.folder);
     if (!hosts.ok()) {
@@ -145,6 +147,13 @@ Result<Pool> HostsOf(const ParsedOptions& options, const Call& call, const Clust
     for (const ListedHost& host : *hosts) {
       pool.hosts.emplace_back(host.name, Slots(host.slots == 0 ? cluster.gpus_per_host
                                                                : host.slots));
+    }
+  } else if (const std::string named = options.Value("--include");
+             !named.empty() && !named.starts_with("localhost")) {
+    // Hosts of a list that is not on this machine.
+    ASSIGN_OR_RETURN(const auto filter, ReadFilter("--include", named));
+    for (const auto& host : filter) {
+      pool.hosts.emplace_back(host.first, Slots(cluster.gpus_per_host));
     }
   } else if (asked > 1) {
     for (const std::string& name : JobHostNames(asked)) {
@@ -199,7 +208,7 @@ Result<Launch> ReadDeepSpeed(const LauncherWords& words, const ClusterSize& clus
     return Error("deepspeed: --autotuning starts many programs; leave it out to capture one");
   }
   if (options.rest >= call.words.size()) {
-    return Error("deepspeed: it names no program to start");
+    return Error("deepspeed: it names no program to start" + SuspectedValue(options.given));
   }
   ASSIGN_OR_RETURN(const Pool pool, HostsOf(options, call, cluster));
   Launch launch;

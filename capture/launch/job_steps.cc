@@ -26,7 +26,8 @@ OptionTable SlurmOptions(const std::string& launcher) {
        {"--nodes|-N", "--ntasks|-n", "--ntasks-per-node|--tasks-per-node", "--gpus-per-node",
         "--gpus|-G", "--gres", "--gpus-per-task", "--ntasks-per-gpu", "--cpus-per-task|-c",
         "--nodelist|-w", "--chdir|-D", "--export", "--array|-a",
-        "--account|-A", "--acctg-freq", "--batch", "--bb", "--bbf", "--bcast", "--begin",
+        "--accel-bind", "--account|-A", "--acctg-freq", "--bcast-exclude", "--het-group|--pack-group",
+        "--send-libs", "--treewidth", "--tres-per-job", "--batch", "--bb", "--bbf", "--bcast", "--begin",
         "--bell", "--burst-buffer", "--cluster-constraint", "--clusters|-M", "--comment",
         "--compress", "--constraint|-C", "--container", "--container-id", "--container-image",
         "--container-mounts", "--container-name", "--container-save", "--container-workdir",
@@ -478,7 +479,6 @@ std::vector<std::string> JobOptionsOfScript(const std::string& text) {
 Result<size_t> ScriptOfSbatch(const std::vector<std::string>& words) {
   ASSIGN_OR_RETURN(const ParsedOptions options, ParseOptions(SlurmOptions("sbatch"), words, 1));
   if (options.Has("--wrap")) return Error("sbatch: --wrap is not read; write the command itself");
-  if (options.rest >= words.size()) return Error("sbatch: it names no script to run");
   return options.rest;
 }
 

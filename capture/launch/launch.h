@@ -53,7 +53,10 @@ void Unset(Variables* variables, const std::string& name);
 struct ClusterSize {
   int hosts = 1;
   int gpus_per_host = 8;
-  std::string gpu;  // "NVIDIA H100 SXM 80G": its name in nvidia-smi
+  // As nvidia-smi prints them; "" and 0: not known.
+  std::string gpu;  // "NVIDIA H100 SXM 80G"
+  std::string compute_capability;  // "9.0"
+  long memory_mib = 0;
 };
 
 }  // namespace drydock::capture

@@ -72,8 +72,9 @@ class Reader {
     for (const LauncherOption& option : table_.options) {
       for (const std::string& known : NamesOf(option)) names.push_back(known);
     }
+    const std::string suspected = SuspectedValue(parsed_.given);
     return Error(fmt::format("{}: option '{}' is not known{}", table_.launcher, name,
-                             DidYouMean(name, names)));
+                             suspected.empty() ? DidYouMean(name, names) : suspected));
   }
 
   // An abbreviation, as argparse and getopt_long allow it.
@@ -141,6 +142,12 @@ class Reader {
       if (at_ >= words_.size()) {
         return Error(fmt::format("{}: option '{}' needs a value", table_.launcher, name));
       }
+      if (!table_.dash_values && words_[at_].starts_with("--")) {
+        return Error(fmt::format(
+            "{}: option '{}' has no value: '{}' follows it; a variable of the script is empty here; "
+            "set it before the command: NAME=VALUE drydock capture ...",
+            table_.launcher, name, words_[at_]));
+      }
       values.push_back(words_[at_++]);
     }
     Add(option, std::move(values));
@@ -174,6 +181,19 @@ std::string ParsedOptions::Value(const std::string& name) const {
 Result<ParsedOptions> ParseOptions(const OptionTable& table, const std::vector<std::string>& words,
                                    size_t begin) {
   return Reader(table, words).Read(begin);
+}
+
+std::string SuspectedValue(const std::vector<GivenOption>& given) {
+  for (const GivenOption& option : given) {
+    for (const std::string& value : option.values) {
+      if (!value.ends_with(".py") && !value.ends_with(".sh") && !value.starts_with("--")) continue;
+      return fmt::format(
+          "; '{}' takes '{}' for its value: a variable of the script is empty here; set it before "
+          "the command: NAME=VALUE drydock capture ...",
+          option.name, value);
+    }
+  }
+  return "";
 }
 
 Result<int> PositiveNumber(const std::string& what, const std::string& text) {

@@ -22,6 +22,7 @@ struct OptionTable {
   bool underscores = false;  // "--nproc_per_node" is "--nproc-per-node"
   bool prefixes = true;      // "--nproc" is "--nproc-per-node", unless another begins so as well
   bool one_dash = false;     // long options have one dash or two
+  bool dash_values = true;   // a value may begin with a dash; not so for argparse
 };
 
 struct GivenOption {
@@ -42,6 +43,10 @@ struct ParsedOptions {
 // Reads words[begin], ... up to the first word that is neither an option nor a value of one.
 Result<ParsedOptions> ParseOptions(const OptionTable& table, const std::vector<std::string>& words,
                                    size_t begin);
+
+// Text for an error behind options that were read: a value that looks like a word of its own, since a
+// variable of the script in front of it is empty; else "".
+std::string SuspectedValue(const std::vector<GivenOption>& given);
 
 // Reads a number of at least 1. `what` names it: "torchrun: --nnodes".
 Result<int> PositiveNumber(const std::string& what, const std::string& text);

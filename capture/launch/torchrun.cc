@@ -13,6 +13,7 @@ OptionTable Options(bool passes_local_rank) {
   OptionTable table;
   table.launcher = passes_local_rank ? "torch.distributed.launch" : "torchrun";
   table.underscores = true;
+  table.dash_values = false;
   table.options = {
       {"--nnodes"},
       {"--nproc-per-node"},
@@ -90,7 +91,9 @@ Result<Launch> ReadTorchrun(const LauncherWords& words, const ClusterSize& clust
   ASSIGN_OR_RETURN(const ParsedOptions options, ParseOptions(table, call.words, words.arguments));
   const std::string& name = table.launcher;
   if (options.Has("--help")) return Error(name + ": --help starts no program");
-  if (options.rest >= call.words.size()) return Error(name + ": it names no program to start");
+  if (options.rest >= call.words.size()) {
+    return Error(name + ": it names no program to start" + SuspectedValue(options.given));
+  }
   const Variables& environment = call.environment;
   Launch launch;
   launch.launcher = name;
