@@ -305,6 +305,10 @@ int Interceptor::Run(const std::vector<std::string>& words) {
   static constexpr const char* kElsewhere[] = {"docker", "podman", "enroot", "ssh",
                                                "pdsh",   "clush",  "kubectl"};
   const std::string name = BaseName(words.front());
+  if (name == kMissingName && words.size() > 1) {
+    fprintf(stderr, "%s: command not found\n", words[1].c_str());
+    return Keep(Seen::kMissing, Observe({words.begin() + 1, words.end()}), kNotFound);
+  }
   const Call call = Observe(words);
   if (IsLauncher(words)) return Keep(Seen::kLaunch, call);
   if (IsPython(name)) return RunPython(words);

@@ -56,7 +56,12 @@ class Redirected {
   Redirected(const char* path, char* const argv[]) {
     const char* folder = Folder();
     const size_t own = strlen(folder);
-    if (folder[0] == 0 || (strncmp(path, folder, own) == 0 && path[own] == '/')) return;
+    if (folder[0] == 0) return;
+    // A stand-in, or what is behind it.
+    if (strncmp(path, folder, own) == 0 &&
+        (strncmp(path + own, "/bin/", 5) == 0 || strcmp(path + own, "/intercept") == 0)) {
+      return;
+    }
     const bool script = IsPythonScript(path);
     const char* name = script ? "python3" : BaseOf(path);
     if (own + strlen(name) + 6 > sizeof stand_in_ || strchr(name, '/') != nullptr) return;

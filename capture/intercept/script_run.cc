@@ -17,11 +17,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Read by bash before a script: what fails in a namespace, or is a function where jobs run.
-constexpr const char* kBashFunctions =
-    "ulimit() { builtin ulimit \"$@\" 2>/dev/null || true; }\n"
-    "module() { true; }\n"
-    "ml() { true; }\n";
+// Read by bash before a script: what fails in a namespace, what is a function where jobs run, and
+// commands that PATH does not find, after the script has set it anew.
+std::string BashFunctions(const std::string& folder) {
+  return fmt::format(
+      "ulimit() {{ builtin ulimit \"$@\" 2>/dev/null || true; }}\n"
+      "module() {{ true; }}\n"
+      "ml() {{ true; }}\n"
+      "command_not_found_handle() {{\n"
+      "  if [ -e \"{0}/bin/$1\" ]; then \"{0}/bin/$1\" \"${{@:2}}\"; else {0}/bin/{1} \"$@\"; fi\n"
+      "}}\n",
+      folder, kMissingName);
+}
 
 std::string Variable(const char* name) {
   const char* value = std::getenv(name);
@@ -45,7 +52,7 @@ Status PutStandIns(const ScriptOptions& options, const std::string& folder) {
     RETURN_IF_ERROR(WriteFileAtomically(file, fmt::format("#!{}/intercept\n", folder)));
     ::chmod(file.c_str(), 0755);
   }
-  RETURN_IF_ERROR(WriteFileAtomically(folder + "/functions.sh", kBashFunctions));
+  RETURN_IF_ERROR(WriteFileAtomically(folder + "/functions.sh", BashFunctions(folder)));
   return WriteFacts(folder, {options.cluster, options.python, ::getpid(), options.run_helpers});
 }
 

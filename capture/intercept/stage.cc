@@ -78,8 +78,8 @@ const std::vector<std::string>& StandInNames() {
       "mpirun", "mpiexec", "orterun", "prterun", "mpiexec.hydra", "mpirun.mpich", "mpirun.openmpi",
       "sbatch", "salloc",
       // Python.
-      "python", "python3", "python3.6", "python3.7", "python3.8", "python3.9", "python3.10", "python3.11", "python3.12",
-      "python3.13", "python3.14",
+      "python", "python3", "python3.6", "python3.7", "python3.8", "python3.9", "python3.10",
+      "python3.11", "python3.12", "python3.13", "python3.14",
       // Commands around another command.
       "numactl", "nsys", "ncu", "uv", "poetry", "pipenv", "pdm", "pixi", "conda", "mamba",
       "micromamba", "singularity", "apptainer", "shifter",
@@ -88,7 +88,7 @@ const std::vector<std::string>& StandInNames() {
       // What needs a network, another machine or another user.
       "docker", "podman", "enroot", "ssh", "pdsh", "clush", "kubectl", "pip", "pip3", "apt",
       "apt-get", "yum", "dnf", "sudo", "wget", "curl", "wandb", "huggingface-cli", "hf", "aws",
-      "gsutil", "gcloud", "azcopy", "module", "ml", "spack", "sleep"};
+      "gsutil", "gcloud", "azcopy", "module", "ml", "spack", "sleep", kMissingName};
   return kNames;
 }
 

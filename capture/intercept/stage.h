@@ -46,6 +46,8 @@ struct SeenCall {
 Status AddCall(const std::string& folder, const SeenCall& call);
 Result<std::vector<SeenCall>> ReadCalls(const std::string& folder);
 
+// The stand-in of commands that this machine does not have: "missing-command NAME ARGUMENTS".
+inline constexpr const char* kMissingName = "missing-command";
 // The names of all stand-ins.
 const std::vector<std::string>& StandInNames();
 
