@@ -297,11 +297,26 @@ int Interceptor::RunAllocation(const Call& call) const {
 }
 
 int Interceptor::Run(const std::vector<std::string>& words) {
-  static constexpr const char* kSilent[] = {"squeue", "sacct", "sinfo", "scancel", "module", "ml",
-                                            "spack"};
-  static constexpr const char* kSkipped[] = {
-      "pip", "pip3", "apt", "apt-get", "yum", "dnf", "sudo", "wget", "curl", "wandb",
-      "huggingface-cli", "hf", "aws", "gsutil", "gcloud", "azcopy"};
+  static constexpr const char* kSilent[] = {"squeue", "sacct", "sinfo", "scancel"};
+  static constexpr const char* kSkipped[] = {"pip",
+                                             "pip3",
+                                             "apt",
+                                             "apt-get",
+                                             "yum",
+                                             "dnf",
+                                             "sudo",
+                                             "wget",
+                                             "curl",
+                                             "wandb",
+                                             "huggingface-cli",
+                                             "hf",
+                                             "aws",
+                                             "gsutil",
+                                             "gcloud",
+                                             "azcopy",
+                                             "module",
+                                             "ml",
+                                             "spack"};
   static constexpr const char* kElsewhere[] = {"docker", "podman", "enroot", "ssh",
                                                "pdsh",   "clush",  "kubectl"};
   const std::string name = BaseName(words.front());

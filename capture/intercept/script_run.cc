@@ -17,13 +17,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Read by bash before a script: what fails in a namespace, what is a function where jobs run, and
-// commands that PATH does not find, after the script has set it anew.
+// Read by bash before a script: what fails in a namespace, and commands that PATH does not find,
+// after the script has set it anew.
 std::string BashFunctions(const std::string& folder) {
   return fmt::format(
       "ulimit() {{ builtin ulimit \"$@\" 2>/dev/null || true; }}\n"
-      "module() {{ true; }}\n"
-      "ml() {{ true; }}\n"
       "command_not_found_handle() {{\n"
       "  if [ -e \"{0}/bin/$1\" ]; then \"{0}/bin/$1\" \"${{@:2}}\"; else {0}/bin/{1} \"$@\"; fi\n"
       "}}\n",
