@@ -16,16 +16,17 @@ namespace {
 
 struct Options {
   std::string cluster, cache, libraries, sources, out;
-  capture::RankRun run;
+  capture::RankProgram program;
+  int rank = 0;
 };
 
 Status Run(const Options& options) {
   ASSIGN_OR_RETURN(const ClusterInput cluster, LoadCluster(options.cluster, {}));
   const capture::CaptureParts parts = {options.libraries, options.sources, NcclLibrary::Find()};
   ASSIGN_OR_RETURN(const capture::CaptureEnvironment environment,
-                   capture::PrepareEnvironment(options.run.command.front(), parts, options.cache));
+                   capture::PrepareEnvironment(options.program.command.front(), parts, options.cache));
   ASSIGN_OR_RETURN(const capture::ProcessLog log,
-                   capture::RunRank(environment, cluster.topology, options.run));
+                   capture::RunRank(environment, cluster.topology, options.program, options.rank));
   return WriteFileAtomically(options.out, capture::LogText(log, {}));
 }
 
@@ -34,15 +35,16 @@ Status Run(const Options& options) {
 
 int main(int argc, char** argv) {
   drydock::Options options;
+  options.program.shows_output = true;
   CLI::App app("Runs a program as one rank of a cluster and prints what it asks of the GPU");
   app.add_option("cluster", options.cluster, "The cluster (cluster.topo)")->required();
-  app.add_option("--rank", options.run.rank, "The rank");
-  app.add_option("--world", options.run.world, "The number of ranks");
+  app.add_option("--rank", options.rank, "The rank");
+  app.add_option("--world", options.program.world, "The number of ranks");
   app.add_option("--cache", options.cache, "Keeps what is made for a PyTorch")->required();
   app.add_option("--libraries", options.libraries, "Folder of libhackcuda.so")->required();
   app.add_option("--sources", options.sources, "Root of the tree")->required();
   app.add_option("-o,--out", options.out, "The text of the log")->required();
-  app.add_option("program", options.run.command, "Python and its arguments")->required();
+  app.add_option("program", options.program.command, "Python and its arguments")->required();
   CLI11_PARSE(app, argc, argv);
   const drydock::Status status = drydock::Run(options);
   if (status.ok()) return 0;

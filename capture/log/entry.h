@@ -129,7 +129,8 @@ inline constexpr const char* kCaptureVariable = "DRYDOCK_CAPTURE";
 struct CapturedProcess {
   static constexpr int kMaxGpus = 64;
   int32_t rank = -1;
-  int32_t gpus = 0;  // of its host
+  int32_t gpus = 0;            // of its host
+  int32_t ranks_per_host = 0;  // rank r is on host r / ranks_per_host; 0: as many as GPUs
   int32_t compute_capability = 0;
   int32_t sms = 0;
   int32_t clock_khz = 0;

@@ -43,13 +43,20 @@ Ranks RanksOf(const RecordRequest& request) {
   return static_cast<int>(All().expected.size()) == request.members ? All().expected : Ranks();
 }
 
+int RanksPerHost() {
+  const capture::CapturedProcess& process = Process();
+  return std::max(process.ranks_per_host > 0 ? process.ranks_per_host : process.gpus, 1);
+}
+
 void GiveHomes(const RecordRequest& request, const Ranks& ranks, char* all) {
-  const int gpus = std::max(Process().gpus, 1);
+  const int ranks_per_host = RanksPerHost();
   for (int i = 0; i < request.members; ++i) {
     // Where nobody told, each member has a host of its own.
     RecordHome home = {i, 0};
-    if (!ranks.empty())
-      home = {ranks[static_cast<size_t>(i)] / gpus, ranks[static_cast<size_t>(i)] % gpus};
+    if (!ranks.empty()) {
+      const int32_t rank = ranks[static_cast<size_t>(i)];
+      home = {rank / ranks_per_host, rank % ranks_per_host};
+    }
     if (i == request.member) continue;  // the own payload stays
     memcpy(all + static_cast<size_t>(i) * sizeof home, &home, sizeof home);
   }
@@ -115,7 +122,7 @@ const RecordHost* Host() {
     auto* made = new RecordHost;
     const capture::CapturedProcess& process = Process();
     made->gpus = process.gpus;
-    made->host = process.gpus > 0 ? process.rank / process.gpus : 0;
+    made->host = process.rank / RanksPerHost();
     made->compute_capability = process.compute_capability;
     made->sm_count = process.sms;
     made->memory_bytes = process.memory_bytes;
