@@ -1,5 +1,5 @@
 // capture_rank CLUSTER --rank R --world N --cache FOLDER -o TEXT -- PYTHON ...: runs a program as
-// one rank and writes what it asked of the GPU. For tests.
+// one rank and writes what it asked of the GPU, or the tape of an iteration. For tests.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -7,6 +7,8 @@
 
 #include "capture/log/log_text.h"
 #include "capture/run/rank_run.h"
+#include "capture/tape/make_tape.h"
+#include "capture/tape/tape_text.h"
 #include "core/base/files.h"
 #include "core/nccl/nccl_library.h"
 #include "core/schema/cluster/cluster_file.h"
@@ -18,6 +20,8 @@ struct Options {
   std::string cluster, cache, libraries, sources, out;
   capture::RankProgram program;
   int rank = 0;
+  int iteration = 0;
+  bool with_times = false;
 };
 
 Status Run(const Options& options) {
@@ -27,7 +31,12 @@ Status Run(const Options& options) {
                    capture::PrepareEnvironment(options.program.command.front(), parts, options.cache));
   ASSIGN_OR_RETURN(const capture::ProcessLog log,
                    capture::RunRank(environment, cluster.topology, options.program, options.rank));
-  return WriteFileAtomically(options.out, capture::LogText(log, {}));
+  if (options.iteration == 0) {
+    return WriteFileAtomically(options.out, capture::LogText(log, {options.with_times}));
+  }
+  ASSIGN_OR_RETURN(const capture::RankTape tape,
+                   capture::MakeTape(log, {options.iteration, options.program.world}));
+  return WriteFileAtomically(options.out, capture::TapeText(tape, {options.with_times}));
 }
 
 }  // namespace
@@ -44,6 +53,8 @@ int main(int argc, char** argv) {
   app.add_option("--libraries", options.libraries, "Folder of libhackcuda.so")->required();
   app.add_option("--sources", options.sources, "Root of the tree")->required();
   app.add_option("-o,--out", options.out, "The text of the log")->required();
+  app.add_option("--iteration", options.iteration, "Write the tape of this iteration");
+  app.add_flag("--times", options.with_times, "Write times of the host, too");
   app.add_option("program", options.program.command, "Python and its arguments")->required();
   CLI11_PARSE(app, argc, argv);
   const drydock::Status status = drydock::Run(options);

@@ -17,6 +17,12 @@
 namespace drydock::capture {
 namespace {
 
+// What the GPU does; the host's time differs from run to run.
+std::string FactsOfWork(Submodule submodule) {
+  submodule.host = Time();
+  return FactsOf(submodule);
+}
+
 bool UsesEvent(RecordKind kind) {
   return kind == RecordKind::kStreamWait || kind == RecordKind::kEventSync;
 }
@@ -78,9 +84,14 @@ class TapeMaker {
         AddOther(i++);
       }
     }
+    out_.rank = tape_.rank;
+    out_.world = tape_.world;
     out_.submodules = tape_.submodules;
     out_.blocks = tape_.blocks;
+    out_.transfers = tape_.transfers;
     out_.memory = tape_.memory;
+    out_.host = tape_.host;
+    out_.estimates = tape_.estimates;
     SetKey();
     return std::move(out_);
   }
@@ -219,7 +230,7 @@ class TapeMaker {
   void SetKey() {
     std::vector<std::string> blocks;  // their content
     std::vector<std::string> facts;
-    for (const Submodule& submodule : out_.submodules) facts.push_back(FactsOf(submodule));
+    for (const Submodule& submodule : out_.submodules) facts.push_back(FactsOfWork(submodule));
     for (const ComputeBlock& block : out_.blocks) {
       std::string text = block.name;
       for (const uint32_t index : block.submodules) text += "\n" + facts[index];
@@ -239,8 +250,11 @@ class TapeMaker {
       const RecordEntry& e = out_.entries[i];
       const TapePlace& place = out_.places[i];
       add(e.kind, e.function, e.type, e.op, e.stream_blocks, e.buffers, e.peer, e.communicator,
-          e.stream, e.event, e.group, place.phase, place.layer, place.microbatch);
-      if (e.kind == RecordKind::kWork) {
+          e.stream, e.event, e.group, place.phase, place.layer, place.microbatch, place.host_waits,
+          place.graph, place.stores);
+      if (place.transfer >= 0) {
+        add(out_.transfers[static_cast<size_t>(place.transfer)].bytes.count());
+      } else if (e.kind == RecordKind::kWork) {
         text += blocks[e.count];
       } else {
         add(e.count);
@@ -279,10 +293,23 @@ auto OwnFacts(const RecordEntry& e) {
                     e.event, e.group, e.kind == RecordKind::kWork ? 0 : e.count);
 }
 
-std::string BlockText(const ClassTape& tape, const RecordEntry& entry) {
-  const ComputeBlock& block = tape.blocks[entry.count];
+auto OwnFacts(const TapePlace& p) {
+  return std::tuple(p.phase, p.layer, p.microbatch, p.host_waits, p.graph, p.stores,
+                    p.transfer >= 0);
+}
+
+// REQUIRES: the entry is kWork.
+std::string WorkText(const ClassTape& tape, size_t at) {
+  const TapePlace& place = tape.places[at];
+  if (place.transfer >= 0) {
+    const MemoryTransfer& transfer = tape.transfers[static_cast<size_t>(place.transfer)];
+    return fmt::format("{} ({})", transfer.name, ToString(transfer.bytes));
+  }
+  const ComputeBlock& block = tape.blocks[tape.entries[at].count];
   std::string text = block.name;
-  for (const uint32_t index : block.submodules) text += "\n" + FactsOf(tape.submodules[index]);
+  for (const uint32_t index : block.submodules) {
+    text += fmt::format(" ({})", FactsOfWork(tape.submodules[index]));
+  }
   return text;
 }
 
@@ -293,10 +320,8 @@ bool SameEntry(const ClassTape& a, const ClassTape& b, size_t i) {
     return false;
   }
   const TapePlace &p = a.places[i], &q = b.places[i];
-  if (std::tie(p.phase, p.layer, p.microbatch) != std::tie(q.phase, q.layer, q.microbatch)) {
-    return false;
-  }
-  return x.kind != RecordKind::kWork || BlockText(a, x) == BlockText(b, y);
+  if (OwnFacts(p) != OwnFacts(q)) return false;
+  return x.kind != RecordKind::kWork || WorkText(a, i) == WorkText(b, i);
 }
 
 std::string DescribePlace(const TapePlace& place) {
@@ -352,14 +377,8 @@ std::string DescribeEntry(const ClassTape& tape, size_t at) {
       return fmt::format("{} {} member {:+} of {}", DescribeCall(entry), sends ? "to" : "from",
                          entry.peer, role);
     }
-    case RecordKind::kWork: {
-      const ComputeBlock& block = tape.blocks[entry.count];
-      std::string text = block.name;
-      if (!block.submodules.empty()) {
-        text += fmt::format(" ({})", FactsOf(tape.submodules[block.submodules.front()]));
-      }
-      return text;
-    }
+    case RecordKind::kWork:
+      return WorkText(tape, at);
     case RecordKind::kEventRecord:
       return "a record of an event";
     case RecordKind::kStreamWait:

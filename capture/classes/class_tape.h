@@ -24,17 +24,14 @@ struct ClassRole {
   bool operator==(const ClassRole&) const = default;
 };
 
-struct ClassTape {
+// The lists of the tape, but:
+// - `communicator` of a call is an index into `roles`, and `rank` is 0;
+// - `peer` of a message is the distance of the other end among the members, modulo their number;
+// - an exchange of equal messages with every member is one kAllToAll;
+// - groups, communicators and start are empty.
+struct ClassTape : RankTape {
   std::vector<ClassRole> roles;  // in the order of their first call
-  // As in RankTape, but: `communicator` is an index into `roles`; `rank` is 0; `peer` of a message
-  // is the distance of the other end among the members, modulo their number. An exchange of equal
-  // messages with every member is one kAllToAll.
-  std::vector<RecordEntry> entries;
-  std::vector<TapePlace> places;  // by entry
-  std::vector<Submodule> submodules;
-  std::vector<ComputeBlock> blocks;
-  PyTorchPeaks memory;
-  std::string key;  // equal for equal tapes
+  std::string key;               // equal for equal tapes, whatever the host's times
 };
 
 // REQUIRES: `groups` has the groups of the tape. Errors: a call names no communicator of the tape.

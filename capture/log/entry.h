@@ -69,12 +69,12 @@ struct EntryHeader {
   uint16_t words = 0;   // of 8 bytes, behind this header
   uint32_t thread = 0;  // the kernel's number
   int64_t wall_ns = 0;  // CLOCK_MONOTONIC when the call began
-  int64_t cpu_ns = 0;   // CPU time of the thread
+  int64_t cpu_ns = 0;   // CPU time of the thread, without what the capture itself takes
 };
 static_assert(sizeof(EntryHeader) == 24);
 
 inline constexpr int kMaxWords = 32;      // of an entry that is no text
-inline constexpr int kMaxText = 1 << 14;  // longer names are cut
+inline constexpr int kMaxText = 1 << 18;  // longer names are cut
 
 // Where copies begin or end.
 enum class Side : int64_t { kHost, kPinned, kDevice };
@@ -114,7 +114,7 @@ inline constexpr EntryFields kEntryFields[kEntryKinds] = {
     {"instantiate", "graph executable"},
     {"launch-graph", "executable stream"},
     {"begin-op", "op'"},
-    {"end-op", ""},
+    {"end-op", "outputs'"},
     {"mark", "what'"},
     {"refuse", "library' function'"},
 };
