@@ -17,12 +17,6 @@
 namespace drydock::capture {
 namespace {
 
-// What the GPU does; the host's time differs from run to run.
-std::string FactsOfWork(Submodule submodule) {
-  submodule.host = Time();
-  return FactsOf(submodule);
-}
-
 bool UsesEvent(RecordKind kind) {
   return kind == RecordKind::kStreamWait || kind == RecordKind::kEventSync;
 }
@@ -34,8 +28,9 @@ bool UsesStream(RecordKind kind) {
 }
 
 bool HasRoot(const RecordEntry& entry) {
-  return entry.function == RecordFunction::kBroadcast || entry.function == RecordFunction::kReduce ||
-         entry.function == RecordFunction::kGather || entry.function == RecordFunction::kScatter;
+  return entry.function == RecordFunction::kBroadcast ||
+         entry.function == RecordFunction::kReduce || entry.function == RecordFunction::kGather ||
+         entry.function == RecordFunction::kScatter;
 }
 
 // Members of a communicator of this role.
@@ -332,6 +327,11 @@ std::string DescribePlace(const TapePlace& place) {
 }
 
 }  // namespace
+
+std::string FactsOfWork(Submodule submodule) {
+  submodule.host = Time();
+  return FactsOf(submodule);
+}
 
 Result<ClassTape> MakeClassTape(const RankTape& tape, const WorldGroups& groups) {
   return TapeMaker(tape, groups).Make();

@@ -34,13 +34,16 @@ struct ClassTape : RankTape {
   std::string key;               // equal for equal tapes, whatever the host's times
 };
 
+// Returns what the GPU does; the host's time differs from run to run.
+std::string FactsOfWork(Submodule submodule);
+
 // REQUIRES: `groups` has the groups of the tape. Errors: a call names no communicator of the tape.
 Result<ClassTape> MakeClassTape(const RankTape& tape, const WorldGroups& groups);
 
 // What a class tape shows of the importance of places in groups.
 struct PlacesThatMatter {
-  std::vector<GroupKind> positions;                // a rank does what its position says: pipelines
-  std::vector<std::pair<GroupKind, int>> roots;    // the position of a root, which may do more
+  std::vector<GroupKind> positions;              // a rank does what its position says: pipelines
+  std::vector<std::pair<GroupKind, int>> roots;  // the position of a root, which may do more
 };
 PlacesThatMatter FindPlaces(const ClassTape& tape);
 

@@ -94,8 +94,7 @@ std::vector<std::vector<int>> Partition::Classes() const {
   return classes;
 }
 
-std::vector<Partition::Reason> Partition::Candidates(
-    const std::map<int, std::string>& keys) const {
+std::vector<Partition::Reason> Partition::Candidates(const std::map<int, std::string>& keys) const {
   using What = Reason::What;
   const auto world = static_cast<int>(hosts_.size());
   std::vector<Reason> all = {{What::kRank, {}, 0}, {What::kRank, {}, world - 1}, {What::kLocal}};

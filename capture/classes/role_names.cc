@@ -43,14 +43,30 @@ const std::map<std::string, GroupRole>& MegatronRoles() {
 // Dimensions of device meshes, as torchtitan, Hugging Face and PyTorch's tutorials call them.
 const std::map<std::string, Dimension>& MeshDimensions() {
   static const auto& dimensions = *new std::map<std::string, Dimension>{
-      {"dp", D::kData},           {"data", D::kData},         {"fsdp", D::kData},
-      {"ddp", D::kData},          {"hsdp", D::kData},         {"shard", D::kData},
-      {"replicate", D::kData},    {"dp_replicate", D::kData}, {"dp_shard", D::kData},
-      {"dp_shard_cp", D::kData},  {"dp_cp", D::kData},        {"dp_shard_mod_ep", D::kData},
-      {"dp_shard_in_ep", D::kData}, {"efsdp", D::kData},      {"batch", D::kData},
-      {"tp", D::kTensor},         {"model", D::kTensor},      {"etp", D::kTensor},
-      {"pp", D::kPipeline},       {"stage", D::kPipeline},    {"cp", D::kContext},
-      {"sp", D::kContext},        {"ulysses", D::kContext},   {"ep", D::kExpert},
+      {"dp", D::kData},
+      {"data", D::kData},
+      {"fsdp", D::kData},
+      {"ddp", D::kData},
+      {"hsdp", D::kData},
+      {"shard", D::kData},
+      {"replicate", D::kData},
+      {"dp_replicate", D::kData},
+      {"dp_shard", D::kData},
+      {"dp_shard_cp", D::kData},
+      {"dp_cp", D::kData},
+      {"dp_shard_mod_ep", D::kData},
+      {"dp_shard_in_ep", D::kData},
+      {"efsdp", D::kData},
+      {"batch", D::kData},
+      {"tp", D::kTensor},
+      {"model", D::kTensor},
+      {"etp", D::kTensor},
+      {"pp", D::kPipeline},
+      {"stage", D::kPipeline},
+      {"cp", D::kContext},
+      {"sp", D::kContext},
+      {"ulysses", D::kContext},
+      {"ep", D::kExpert},
   };
   return dimensions;
 }

@@ -19,9 +19,8 @@ bool WorldGroups::Add(const std::vector<TapeGroup>& groups) {
       const auto ordinal = std::count_if(own.begin(), own.end(), [&](const Membership& earlier) {
         return earlier.kind.description == group.description;
       });
-      own.push_back({{group.description, static_cast<int>(ordinal)},
-                     index,
-                     static_cast<int>(position)});
+      own.push_back(
+          {{group.description, static_cast<int>(ordinal)}, index, static_cast<int>(position)});
     }
   }
   return groups_.size() > before;

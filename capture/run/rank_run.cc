@@ -264,8 +264,11 @@ class Processes {
                           EndOfFile(folder + "/stderr"));
     }
     std::vector<std::string> refused = RefusedIn(**log);
-    return RankEnd{ended.rank, std::move(**log),
-                   LastLines(EndOfFile(folder + "/stdout"), kShownLines), std::move(refused),
+    return RankEnd{ended.rank,
+                   std::move(**log),
+                   LastLines(EndOfFile(folder + "/stdout"), kShownLines),
+                   LastLines(EndOfFile(folder + "/stderr"), kShownLines),
+                   std::move(refused),
                    end.peak_bytes};
   }
 

@@ -34,7 +34,7 @@ struct RankProgram {
 struct RankEnd {
   int rank = 0;
   ProcessLog log;
-  std::string output;                // the end of its stdout
+  std::string output, errors;        // the last lines of its stdout and stderr
   std::vector<std::string> refused;  // "cufftCreate of libcufft.so.11", each once
   int64_t peak_bytes = 0;            // of host memory
 };
