@@ -156,15 +156,29 @@ class Capture {
                     other, first, c, RanksText(classes_[c]), difference));
   }
 
+  // What the program said may tell why it did not do what it should.
+  static Error WithOutput(const Error& error, const RankEnd& end) {
+    std::vector<Diagnostic> all = error.diagnostics();
+    const auto add = [&](const char* name, const std::string& text) {
+      if (text.empty()) return;
+      all.emplace_back().message =
+          fmt::format("the end of what rank {} wrote to {}:\n{}", end.rank, name, text);
+    };
+    add("stdout", end.output);
+    add("stderr", end.errors);
+    return Error(std::move(all));
+  }
+
   // Runs ranks and takes their tapes, in their order whichever ends first.
   Status CaptureRanks(const std::vector<int>& ranks) {
     known_ += static_cast<int>(ranks.size());
     std::map<int, RankTape> tapes;
     const auto use = [&](RankEnd end) -> Status {
-      ASSIGN_OR_RETURN(RankTape tape, MakeTape(end.log, {options_.iteration, options_.world}));
+      Result<RankTape> tape = MakeTape(end.log, {options_.iteration, options_.world});
+      if (!tape.ok()) return WithOutput(tape.error(), end);
       if (end.rank == 0) output_ = end.output;
       for (const std::string& refused : end.refused) summary_.refused[refused].insert(end.rank);
-      tapes.emplace(end.rank, std::move(tape));
+      tapes.emplace(end.rank, std::move(tape).value());
       ++ended_;
       return OkStatus();
     };
@@ -174,8 +188,11 @@ class Capture {
     for (auto& [rank, tape] : tapes) {
       ASSIGN_OR_RETURN(ClassTape made, MakeClassTape(tape, groups_));
       partition_->Note(FindPlaces(made));
-      keys_[rank] = made.key;
-      tapes_.emplace(made.key, std::make_shared<const ClassTape>(std::move(made)));
+      const std::string key = made.key;
+      keys_[rank] = key;
+      if (tapes_.count(key) == 0) {
+        tapes_[key] = std::make_shared<const ClassTape>(std::move(made));
+      }
       tape = RankTape();
     }
     return OkStatus();

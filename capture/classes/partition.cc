@@ -94,7 +94,8 @@ std::vector<std::vector<int>> Partition::Classes() const {
   return classes;
 }
 
-std::vector<Partition::Reason> Partition::Candidates(const std::map<int, std::string>& keys) const {
+std::vector<Partition::Reason> Partition::Candidates(const std::map<int, std::string>& keys,
+                                                     bool positions_too) const {
   using What = Reason::What;
   const auto world = static_cast<int>(hosts_.size());
   std::vector<Reason> all = {{What::kRank, {}, 0}, {What::kRank, {}, world - 1}, {What::kLocal}};
@@ -115,6 +116,7 @@ std::vector<Partition::Reason> Partition::Candidates(const std::map<int, std::st
     }
     for (const int first : from) all.push_back({What::kFrom, kind, first});
   }
+  if (!positions_too) return all;
   for (const auto& [kind, seen] : positions) {
     if (sizes[kind] > 1) all.push_back({What::kPosition, kind, 0});
   }
@@ -122,13 +124,18 @@ std::vector<Partition::Reason> Partition::Candidates(const std::map<int, std::st
 }
 
 bool Partition::Explain(const std::map<int, std::string>& keys) {
+  // Positions of their own explain much, at the price of many classes.
+  return ExplainBy(keys, false) || ExplainBy(keys, true);
+}
+
+bool Partition::ExplainBy(const std::map<int, std::string>& keys, bool positions_too) {
   reasons_.clear();
   std::vector<int> cells(hosts_.size());
   const std::vector<std::vector<int>> classes = Classes();
   for (size_t i = 0; i < classes.size(); ++i) {
     for (const int rank : classes[i]) cells[static_cast<size_t>(rank)] = static_cast<int>(i);
   }
-  const std::vector<Reason> candidates = Candidates(keys);
+  const std::vector<Reason> candidates = Candidates(keys, positions_too);
   std::vector<std::vector<int>> values(candidates.size());
   for (size_t i = 0; i < candidates.size(); ++i) {
     for (int rank = 0; rank < static_cast<int>(hosts_.size()); ++rank) {

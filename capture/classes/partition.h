@@ -48,7 +48,8 @@ class Partition {
     int from = 0;         // kRank: a rank; kFrom: the first position
   };
   int ValueOf(const Reason& reason, int rank) const;
-  std::vector<Reason> Candidates(const std::map<int, std::string>& keys) const;
+  std::vector<Reason> Candidates(const std::map<int, std::string>& keys, bool positions_too) const;
+  bool ExplainBy(const std::map<int, std::string>& keys, bool positions_too);
   std::vector<int64_t> SignatureOf(int rank, std::map<GroupKind, int>* numbers) const;
 
   const WorldGroups& groups_;
