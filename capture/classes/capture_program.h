@@ -9,13 +9,12 @@
 #include <vector>
 
 #include "capture/environment/environment.h"
+#include "capture/run/rank_run.h"
 #include "core/base/result.h"
 #include "core/model/topology.h"
 #include "core/model/workload.h"
 
 namespace drydock::capture {
-
-using Variables = std::vector<std::pair<std::string, std::string>>;  // names and values
 
 // What a capture is doing, for people who wait.
 struct CaptureProgress {

@@ -69,12 +69,12 @@ struct EntryHeader {
   uint16_t words = 0;   // of 8 bytes, behind this header
   uint32_t thread = 0;  // the kernel's number
   int64_t wall_ns = 0;  // CLOCK_MONOTONIC when the call began
-  int64_t cpu_ns = 0;   // CPU time of the thread
+  int64_t cpu_ns = 0;   // CPU time of the thread, without what the capture itself takes
 };
 static_assert(sizeof(EntryHeader) == 24);
 
 inline constexpr int kMaxWords = 32;      // of an entry that is no text
-inline constexpr int kMaxText = 1 << 14;  // longer names are cut
+inline constexpr int kMaxText = 1 << 18;  // longer names are cut
 
 // Where copies begin or end.
 enum class Side : int64_t { kHost, kPinned, kDevice };
@@ -114,7 +114,7 @@ inline constexpr EntryFields kEntryFields[kEntryKinds] = {
     {"instantiate", "graph executable"},
     {"launch-graph", "executable stream"},
     {"begin-op", "op'"},
-    {"end-op", ""},
+    {"end-op", "outputs'"},
     {"mark", "what'"},
     {"refuse", "library' function'"},
 };
@@ -129,7 +129,8 @@ inline constexpr const char* kCaptureVariable = "DRYDOCK_CAPTURE";
 struct CapturedProcess {
   static constexpr int kMaxGpus = 64;
   int32_t rank = -1;
-  int32_t gpus = 0;  // of its host
+  int32_t gpus = 0;            // of its host
+  int32_t ranks_per_host = 0;  // rank r is on host r / ranks_per_host; 0: as many as GPUs
   int32_t compute_capability = 0;
   int32_t sms = 0;
   int32_t clock_khz = 0;

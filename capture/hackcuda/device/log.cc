@@ -34,6 +34,18 @@ int64_t Now(clockid_t clock) {
   return t.tv_sec * int64_t{1000000000} + t.tv_nsec;
 }
 
+// CPU time of this thread that is the capture's own.
+struct OwnClock {
+  int64_t own_ns = 0;
+  int64_t paused_ns = -1;  // when the thread began to work for the capture; -1: it does not
+};
+thread_local OwnClock own_clock;
+
+int64_t CpuTime() {
+  const int64_t now = own_clock.paused_ns >= 0 ? own_clock.paused_ns : Now(CLOCK_THREAD_CPUTIME_ID);
+  return now - own_clock.own_ns;
+}
+
 class Writer {
  public:
   // Never destroyed.
@@ -45,7 +57,7 @@ class Writer {
   const capture::CapturedProcess& process() const { return process_; }
 
   void Append(EntryKind kind, const int64_t* words, size_t count) {
-    const int64_t wall = Now(CLOCK_MONOTONIC), cpu = Now(CLOCK_THREAD_CPUTIME_ID);
+    const int64_t wall = Now(CLOCK_MONOTONIC), cpu = CpuTime();
     const std::lock_guard<std::mutex> lock(mutex_);
     AppendLocked(kind, wall, cpu, words, count);
   }
@@ -144,6 +156,12 @@ void Log(EntryKind kind, std::initializer_list<int64_t> words) {
 }
 
 int64_t NameNumber(std::string_view text) { return Writer::Get().Number(text); }
+
+void PauseClock() { own_clock.paused_ns = Now(CLOCK_THREAD_CPUTIME_ID); }
+void ResumeClock() {
+  own_clock.own_ns += Now(CLOCK_THREAD_CPUTIME_ID) - own_clock.paused_ns;
+  own_clock.paused_ns = -1;
+}
 
 void Refuse(const char* library, const char* function) {
   static std::mutex& mutex = *new std::mutex;

@@ -1,16 +1,19 @@
 """What PyTorch is told of the ranks that are absent: the rendezvous has happened, every rank has joined its groups, and each
 absent rank holds what this rank holds.
 """
+import atexit
 import ctypes
 import inspect
 import os
+import weakref
 
 RANK, WORLD = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
 KEY_BYTES, ID_BYTES = 8, 128  # of ncclUniqueId
 
 device = ctypes.CDLL("libhackcuda.so")
-device.hackcuda_name_key.argtypes = [ctypes.c_uint64, ctypes.POINTER(ctypes.c_int32), ctypes.c_size_t]
-device.hackcuda_expect_group.argtypes = [ctypes.POINTER(ctypes.c_int32), ctypes.c_size_t]
+device.hackcuda_name_key.argtypes = [ctypes.c_uint64, ctypes.POINTER(ctypes.c_int32), ctypes.c_size_t, ctypes.c_char_p]
+device.hackcuda_expect_group.argtypes = [ctypes.POINTER(ctypes.c_int32), ctypes.c_size_t, ctypes.c_char_p]
+device.hackcuda_mark_group.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.POINTER(ctypes.c_int32), ctypes.c_size_t]
 device.hackcuda_mark.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
 
 
@@ -23,6 +26,10 @@ def integers(ranks):
     return (ctypes.c_int32 * len(ranks))(*ranks)
 
 
+def mark_group(name, description, ranks):
+    device.hackcuda_mark_group(name.encode(), description.encode(), integers(ranks), len(ranks))
+
+
 class Groups:
     """The process groups of the program, by the name that PyTorch gives them."""
 
@@ -33,17 +40,18 @@ class Groups:
         self.ranks[name] = list(ranks)
 
     def of_key(self, key):
-        """The ranks of the communicator whose unique id the store has under this key: "default_pg/0//GROUP//cuda//NUMBER" of a
+        """The name and the ranks of the communicator whose unique id the store has under this key: "default_pg/0//GROUP//cuda//NUMBER" of a
         whole group ("default_pg/0//cuda//NUMBER" of the world), "...//A:B" of its members A and B.
         """
         parts = key.split("//")
         if len(parts) < 3:
-            return None
-        ranks = self.ranks.get(parts[-3].split("/")[-1])
+            return None, None
+        name = parts[-3].split("/")[-1]
+        ranks = self.ranks.get(name)
         pair = parts[-1].split(":")
         if ranks is not None and len(pair) == 2:
-            return [ranks[int(member)] for member in pair]
-        return ranks
+            return name, [ranks[int(member)] for member in pair]
+        return name, ranks
 
 
 groups = Groups()
@@ -58,9 +66,9 @@ def fnv(text):
 
 
 def name_unique_id(key, value):
-    ranks = groups.of_key(key)
+    name, ranks = groups.of_key(key)
     if ranks is not None:
-        device.hackcuda_name_key(int.from_bytes(value[:KEY_BYTES], "little"), integers(ranks), len(ranks))
+        device.hackcuda_name_key(int.from_bytes(value[:KEY_BYTES], "little"), integers(ranks), len(ranks), name.encode())
 
 
 def replace_rendezvous(module):
@@ -152,7 +160,7 @@ def replace_groups(module):
 
     module.ProcessGroupGloo = AbsentGloo
 
-    def tell(make, ranks_of):
+    def tell(make, ranks_of, others_of):
         """Wraps a function that makes a group: libhackcuda learns who is in it."""
         signature = inspect.signature(make)
 
@@ -163,17 +171,19 @@ def replace_groups(module):
                 return make(*arguments, **named)
             if given.get("group_name") is not None:
                 groups.add(given["group_name"], ranks)
-            device.hackcuda_expect_group(integers(ranks), len(ranks))
+            own_name = given.get("group_name")
+            device.hackcuda_expect_group(integers(ranks), len(ranks), own_name.encode() if own_name else None)
             try:
                 made = make(*arguments, **named)
             finally:
-                device.hackcuda_expect_group(None, 0)
+                device.hackcuda_expect_group(None, 0, None)
             group = made[0] if isinstance(made, tuple) else made
             name = getattr(group, "group_name", given.get("group_name"))
             if name:
                 groups.add(name, ranks)
-                words = [given.get("group_desc") or given.get("group_description") or "", *map(str, ranks)]
-                mark(f"group {name} " + " ".join(words))
+                description = given.get("group_desc") or given.get("group_description") or ""
+                for number, others in enumerate(others_of(given) or [ranks]):
+                    mark_group(name if others == ranks else f"{name}.{number}", description, others)
             return made
 
         return make_and_tell
@@ -181,22 +191,89 @@ def replace_groups(module):
     def ranks_of_helper(given):
         return list(given.get("global_ranks_in_group") or range(WORLD))
 
+    def splits_of(given):
+        """All groups that a split makes of its parent, in ranks of the world."""
+        members = module._world.pg_group_ranks.get(given.get("parent_pg") or module._get_default_group(), {})
+        rank_of = {member: rank for rank, member in members.items()}
+        return [[rank_of[member] for member in sorted(split)] for split in given.get("split_ranks") or []]
+
     def ranks_of_split(given):
-        return next((list(ranks) for ranks in given.get("split_ranks") or [] if RANK in ranks), None)
+        return next((ranks for ranks in splits_of(given) if RANK in ranks), None)
 
-    module._new_process_group_helper = tell(module._new_process_group_helper, ranks_of_helper)
+    module._new_process_group_helper = tell(module._new_process_group_helper, ranks_of_helper, lambda given: None)
     if hasattr(module, "split_group"):
-        module.split_group = tell(module.split_group, ranks_of_split)
+        module.split_group = tell(module.split_group, ranks_of_split, splits_of)
 
 
-def load_observer(module):
+class Modules:
+    """The modules of the program by the names that the program gives them: "0:layers.3.mlp" is a part of the first module that
+    the program called by itself, "0:".
+    """
+
+    def __init__(self):
+        self.texts = {}  # by id(module): a weak reference to it, and its text
+        self.roots = 0
+
+    def text_of(self, module):
+        found = self.texts.get(id(module))
+        if found is not None and found[0]() is module:
+            return found[1]
+        root, self.roots = self.roots, self.roots + 1
+        for name, part in module.named_modules():
+            text = f"module {root}:{name} {type(part).__name__}"
+            layer = part.__dict__.get("layer_number")  # of the whole model, from 1: Megatron's layers know it
+            if isinstance(layer, int):
+                text += f" layer={layer - 1}"
+            known = self.texts.get(id(part))
+            if part is module or known is None or known[0]() is not part:
+                self.texts[id(part)] = weakref.ref(part), text.encode()
+        return self.texts[id(module)][1]
+
+
+def mark_modules(module):
+    """Calls of modules enter the log as operators do. Global hooks would do, but torch.compile looks for them; a call that it
+    compiles never comes here.
+    """
+    modules = Modules()
+    quick = ctypes.PyDLL("libhackcuda.so")
+    begin, end = quick.hackcuda_begin_op, quick.hackcuda_end_op
+    begin.argtypes = end.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+    begin.restype = end.restype = None
+    call = module.nn.Module.__call__
+
+    def call_and_mark(self, *arguments, **named):
+        text = modules.text_of(self)
+        begin(text, len(text))
+        try:
+            return call(self, *arguments, **named)
+        finally:
+            end(b"", 0)
+
+    skip_code = getattr(module._C._dynamo.eval_frame, "skip_code", None)
+    if skip_code is not None:
+        skip_code(call_and_mark.__code__)
+        skip_code(Modules.text_of.__code__)
+    module.nn.Module.__call__ = call_and_mark
+
+
+def mark_memory(module):
+    def mark_peaks():
+        if module.cuda.is_initialized():
+            mark(f"memory {module.cuda.max_memory_allocated()} {module.cuda.max_memory_reserved()}")
+
+    atexit.register(mark_peaks)
+
+
+def observe(module):
     path = os.environ.get("DRYDOCK_CAPTURE_OBSERVER")
     if path:
         module.capture_observer = ctypes.CDLL(path)
+        mark_modules(module)
+        mark_memory(module)
 
 
 ACTIONS = {
-    "torch": load_observer,
+    "torch": observe,
     "torch.distributed.rendezvous": replace_rendezvous,
     "torch.distributed.distributed_c10d": replace_groups,
 }
