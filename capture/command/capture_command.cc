@@ -154,7 +154,7 @@ capture::ClusterSize SizeOf(const Topology& topology) {
   capture::ClusterSize size;
   size.hosts = topology.host_count();
   size.gpus_per_host = topology.kind_of_host(0).gpus;
-  const capture::CapturedProcess facts = capture::FactsOf(topology, 0);
+  const capture::CapturedProcess facts = capture::FactsOf(topology, {}, 0);
   size.gpu = facts.name;
   size.compute_capability =
       fmt::format("{}.{}", facts.compute_capability / 10, facts.compute_capability % 10);
@@ -324,9 +324,8 @@ void Announce(const CommonOptions& common, const capture::CapturedWorkload& capt
   size_t ran = 0;
   for (const capture::CapturedClass& kind : captured.classes) ran += kind.captured.size();
   Report(kTool, common,
-         fmt::format("{}: {}, {} in {}, {} run", workload.totals.model_name,
-                     workload.totals.layout, Plural(workload.rank_count(), "rank"),
-                     Plural(captured.classes.size(), "class"), Plural(ran, "rank")));
+         fmt::format("{}: {}; {} of them run", workload.totals.model_name, workload.totals.layout,
+                     ran));
   for (const std::string& note : captured.notes) Report(kTool, common, note);
   if (common.verbose && !captured.output.empty()) {
     Say(fmt::format("{}: the end of what rank 0 printed:\n{}\n", kTool.name, captured.output));
