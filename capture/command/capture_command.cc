@@ -19,6 +19,7 @@
 #include "capture/intercept/find_launch.h"
 #include "capture/launch/launchers.h"
 #include "capture/launch/options.h"
+#include "capture/launch/python_command.h"
 #include "capture/launch/words.h"
 #include "capture/run/process_facts.h"
 #include "core/base/files.h"
@@ -207,7 +208,10 @@ Result<FoundLaunches> Find(const Options& options, const CommonOptions& common,
   capture::ScriptOptions script;
   script.stand_ins = parts.stand_ins;
   script.cluster = size;
-  script.python = options.python;
+  if (!options.python.empty()) {
+    ASSIGN_OR_RETURN(script.python,
+                     capture::FindProgram(options.python, capture::OwnEnvironment()));
+  }
   script.keep_home = options.keep_home;
   script.run_helpers = options.run_helpers;
   script.time_limit_s = options.time_limit;
@@ -253,11 +257,32 @@ Status PrintArguments(const Options& options, const CommonOptions& common) {
   return OkStatus();
 }
 
+// Removes what a capture sets for each rank, and a program that is started by itself has not.
+std::vector<std::string> WithoutRank(const Launch& launch) {
+  std::vector<std::string> command = {"/usr/bin/env"}, restored;
+  for (const char* name :
+       {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "GROUP_RANK", "GROUP_WORLD_SIZE",
+        "NODE_RANK", "MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID"}) {
+    if (capture::Has(launch.environment, name)) {
+      restored.push_back(std::string(name) + "=" + capture::ValueOf(launch.environment, name));
+    } else {
+      command.insert(command.end(), {"-u", name});
+    }
+  }
+  command.insert(command.end(), restored.begin(), restored.end());
+  return command;
+}
+
 // The command of every rank. A number of the rank inside a word comes from the variables that a
 // capture sets for each.
 std::vector<std::string> CommandFor(const Launch& launch, const std::string& python) {
   std::vector<std::string> command = launch.command;
   command.front() = python;
+  if (launch.launcher.empty()) {
+    std::vector<std::string> alone = WithoutRank(launch);
+    alone.insert(alone.end(), command.begin(), command.end());
+    return alone;
+  }
   if (launch.rank_words.empty()) return command;
   std::string line = "exec";
   for (size_t i = 0; i < command.size(); ++i) {
@@ -274,6 +299,13 @@ std::vector<std::string> CommandFor(const Launch& launch, const std::string& pyt
                         variable, word->after.empty() ? "" : capture::Quoted(word->after));
   }
   return {"/bin/sh", "-c", line};
+}
+
+// "train.py", "torchtitan.train".
+std::string NameOf(const Launch& launch) {
+  const capture::PythonCommand python = capture::ReadPythonCommand(launch.command);
+  return python.kind == capture::PythonCommand::Kind::kFile ? BaseName(python.target)
+                                                            : python.target;
 }
 
 capture::CaptureOptions OptionsFor(const Options& options, const Launch& launch,
@@ -348,9 +380,10 @@ Status RunCapture(const Options& options, const CommonOptions& common) {
   Report(kTool, common, fmt::format("{}, PyTorch {}", capture::Describe(launch),
                                     environment.torch_version));
   if (common.check) return OkStatus();
-  ASSIGN_OR_RETURN(const capture::CapturedWorkload captured,
-                   CaptureWatched(common, environment, cluster.topology,
-                                  OptionsFor(options, launch, python)));
+  ASSIGN_OR_RETURN(
+      capture::CapturedWorkload captured,
+      CaptureWatched(common, environment, cluster.topology, OptionsFor(options, launch, python)));
+  captured.workload.totals.model_name = NameOf(launch);
   Announce(common, captured);
   Provenance provenance;
   provenance.tool = kTool.name;

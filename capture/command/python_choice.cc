@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <sstream>
 
 #include "capture/command/setup.h"
@@ -26,11 +27,18 @@ std::string InPath(const std::string& program, const Variables& environment) {
 
 }  // namespace
 
+Result<std::string> FindProgram(const std::string& program, const Variables& environment) {
+  const std::string file = InPath(program, environment);
+  if (file.empty()) return Error("is no program", {program, 0, 0});
+  std::error_code failed;
+  const std::filesystem::path whole = std::filesystem::absolute(file, failed);
+  return failed ? file : whole.string();
+}
+
 Result<std::string> ChoosePython(const std::string& given, const Launch& launch, const Parts& parts,
                                  const std::string& cache) {
   if (!given.empty()) {
-    const std::string python = InPath(given, launch.environment);
-    if (python.empty()) return Error("is no program", {given, 0, 0});
+    ASSIGN_OR_RETURN(const std::string python, FindProgram(given, launch.environment));
     RETURN_IF_ERROR(CheckPython(python));
     return python;
   }

@@ -10,6 +10,9 @@
 
 namespace drydock::capture {
 
+// The file of a program, as a shell finds it: a path, or a name in PATH. Errors: there is none.
+Result<std::string> FindProgram(const std::string& program, const Variables& environment);
+
 // `given`: of --python, or "". Else the Python that the launch would use, if it has PyTorch with
 // CUDA, else the one that --setup has made in `cache`. Errors: none of them is there; the message
 // says what each lacks.

@@ -247,8 +247,11 @@ Result<JobScript> ReadJobScript(const Call& call, const std::string& folder) {
     script.command.insert(script.command.end(), first, call.words.end());
     return script;
   }
+  ASSIGN_OR_RETURN(const std::string wrapped, WrappedBySbatch(call.words));
+  script.text = wrapped.empty() ? "" : "#!/bin/sh\n" + wrapped + "\n";
   char buffer[4096];
-  for (size_t got = 0; (got = fread(buffer, 1, sizeof buffer, stdin)) > 0;) {
+  for (size_t got = 1; wrapped.empty() && got > 0;) {
+    got = fread(buffer, 1, sizeof buffer, stdin);
     script.text.append(buffer, got);
   }
   if (script.text.empty()) return Error("sbatch: it names no script, and its input is empty");

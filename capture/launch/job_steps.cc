@@ -476,9 +476,13 @@ std::vector<std::string> JobOptionsOfScript(const std::string& text) {
   return options;
 }
 
+Result<std::string> WrappedBySbatch(const std::vector<std::string>& words) {
+  ASSIGN_OR_RETURN(const ParsedOptions options, ParseOptions(SlurmOptions("sbatch"), words, 1));
+  return options.Value("--wrap");
+}
+
 Result<size_t> ScriptOfSbatch(const std::vector<std::string>& words) {
   ASSIGN_OR_RETURN(const ParsedOptions options, ParseOptions(SlurmOptions("sbatch"), words, 1));
-  if (options.Has("--wrap")) return Error("sbatch: --wrap is not read; write the command itself");
   return options.rest;
 }
 

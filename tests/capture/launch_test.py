@@ -133,6 +133,7 @@ srun --ntasks-per-node=8 bash -c 'export LOCAL=$SLURM_LOCALID; python t.py --ran
                                                   "LOCAL": "local_rank"})
         self.assertEqual(self.commands("sbatch --parsable <<'J'\n#!/bin/bash\n#SBATCH -N 2\nsrun -n 16 python t.py\nJ\n"),
                          [(2, 8, ["python", "t.py"])])
+        self.assertEqual(self.commands("sbatch -N 2 --wrap 'srun -n 16 python t.py'"), [(2, 8, ["python", "t.py"])])
         self.assertEqual(self.commands("mpirun -np 16 -x A=1 python t.py"), [(2, 8, ["python", "t.py"])])
 
     def test_ranks_that_a_script_starts_itself(self):
