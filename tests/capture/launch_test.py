@@ -254,6 +254,29 @@ cd / && torchrun --nproc-per-node 2 t.py $HOME/more""", environment={"LANGUAGE":
             "to fetch); --python PATH takes one of yours\n")))
 
 
+class Drydock(unittest.TestCase):
+    def drydock(self, *arguments):
+        return subprocess.run([TOOL.parent / "drydock", *arguments], text=True, capture_output=True, timeout=60)
+
+    def test_a_command_is_the_tool_beside_it(self):
+        version = self.drydock("capture", "--version")
+        self.assertEqual((version.returncode, version.stdout.split()[0]), (0, "drydock-capture"))
+        self.assertEqual(self.drydock("capture", "--nonsense").returncode, 2)
+
+    def test_help_lists_the_commands(self):
+        for arguments in [(), ("--help",), ("help",)]:
+            said = self.drydock(*arguments)
+            self.assertEqual(said.returncode, 0)
+            self.assertIn("\n  workload-gen     model and cluster -> workload", said.stdout)
+        self.assertRegex(self.drydock("--version").stdout, r"^drydock \d")
+
+    def test_unknown_commands(self):
+        for name, message in {"captur": "there is no command 'captur'; did you mean 'capture'?",
+                              "../bin/simccl": "there is no command '../bin/simccl'", "ls": "there is no command 'ls'"}.items():
+            done = self.drydock(name)
+            self.assertEqual((done.returncode, done.stderr), (2, f"drydock: error: {message}\ndrydock: see drydock --help\n"))
+
+
 class Index(http.server.BaseHTTPRequestHandler):
     """An index of packages that breaks the first transfer of each file in the middle."""
     files, served = {}, []
