@@ -287,7 +287,7 @@ Submodule ProductSubmodule(const LoggedProduct& p, bool is_backward) {
     work.n = p.m;
     work.k = p.k;
     work.one_kernel = true;
-    work.fp8_input = work.fp8_gradient = true;  // other kernels quantize
+    work.fp8_input = work.fp8_gradient = IsQuantized(s.type);  // other kernels quantize
     s.pass = Pass::kForward;
     s.work = work;
     return s;
@@ -300,7 +300,7 @@ Submodule ProductSubmodule(const LoggedProduct& p, bool is_backward) {
     work.n = p.m;
     work.k = p.k;
     work.bias = work.fused = (p.epilogue & kEpilogueBias) != 0 && (p.epilogue & kBgradBits) == 0;
-    work.fp8_input = true;
+    work.fp8_input = IsQuantized(s.type);
   } else if (p.transpose_b && !p.transpose_a) {
     s.pass = Pass::kBackwardWeight;
     work.n = p.n;
@@ -312,7 +312,7 @@ Submodule ProductSubmodule(const LoggedProduct& p, bool is_backward) {
     work.rows = p.n;
     work.k = p.m;
     work.n = p.k;
-    work.fp8_gradient = true;
+    work.fp8_gradient = IsQuantized(s.type);
   }
   s.work = work;
   return s;

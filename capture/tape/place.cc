@@ -32,11 +32,12 @@ void PlaceTracker::Begin(uint32_t number, const OperatorRange& range) {
   thread.open.push_back({&range, thread.now});
   switch (range.kind) {
     case RangeKind::kModule:
-      if (thread.modules++ == 0 && thread.node < 0) {
+      if (thread.modules == 0 && thread.node < 0) {
         if (range.path.empty()) microbatch_ = passes_[range.root]++;
         thread.now.microbatch = microbatch_;
       }
-      thread.now.module = &range;
+      // A module that is no part of another belongs to the module that calls it.
+      if (thread.modules++ == 0 || !range.path.empty()) thread.now.module = &range;
       break;
     case RangeKind::kBackward: {
       has_seen_backward_ = true;

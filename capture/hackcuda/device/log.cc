@@ -38,6 +38,7 @@ int64_t Now(clockid_t clock) {
 struct OwnClock {
   int64_t own_ns = 0;
   int64_t paused_ns = -1;  // when the thread began to work for the capture; -1: it does not
+  int pauses = 0;
 };
 thread_local OwnClock own_clock;
 
@@ -157,8 +158,11 @@ void Log(EntryKind kind, std::initializer_list<int64_t> words) {
 
 int64_t NameNumber(std::string_view text) { return Writer::Get().Number(text); }
 
-void PauseClock() { own_clock.paused_ns = Now(CLOCK_THREAD_CPUTIME_ID); }
+void PauseClock() {
+  if (own_clock.pauses++ == 0) own_clock.paused_ns = Now(CLOCK_THREAD_CPUTIME_ID);
+}
 void ResumeClock() {
+  if (--own_clock.pauses > 0) return;
   own_clock.own_ns += Now(CLOCK_THREAD_CPUTIME_ID) - own_clock.paused_ns;
   own_clock.paused_ns = -1;
 }

@@ -20,6 +20,7 @@ void Log(EntryKind kind, std::initializer_list<int64_t> words);
 int64_t NameNumber(std::string_view text);
 
 // Between these calls the thread works for the capture: CPU times of its entries leave that out.
+// Calls nest.
 void PauseClock();
 void ResumeClock();
 

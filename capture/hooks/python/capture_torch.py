@@ -268,6 +268,8 @@ def observe(module):
     path = os.environ.get("DRYDOCK_CAPTURE_OBSERVER")
     if path:
         module.capture_observer = ctypes.CDLL(path)
+        # Kernels of Triton that torch.compile has made then tell their arguments, as for PyTorch's profiler.
+        module.autograd.profiler._is_profiler_enabled = True
         mark_modules(module)
         mark_memory(module)
 
