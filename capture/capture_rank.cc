@@ -1,5 +1,7 @@
 // capture_rank CLUSTER --rank R --world N --cache FOLDER -o TEXT -- PYTHON ...: runs a program as
-// one rank and writes what it asked of the GPU, or the tape of an iteration. For tests.
+// one rank and writes what it asked of the GPU, or the tape of an iteration. With --run FOLDER, the
+// iteration of the only rank of a program becomes a run that compute-sim and the others take. For
+// tests.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -10,18 +12,74 @@
 #include "capture/tape/make_tape.h"
 #include "capture/tape/tape_text.h"
 #include "core/base/files.h"
+#include "core/base/version.h"
 #include "core/nccl/nccl_library.h"
+#include "core/schema/artefacts/artefacts.h"
 #include "core/schema/cluster/cluster_file.h"
+#include "core/schema/host/host_launch_file.h"
+#include "core/schema/host/host_memory_file.h"
+#include "simccl/record/workload/program.h"
 
 namespace drydock {
 namespace {
 
 struct Options {
-  std::string cluster, cache, libraries, sources, out;
+  std::string cluster, cache, libraries, sources, out, run_folder;
   int iteration = 0;
   bool with_times = false;
   capture::RankRun run;
 };
+
+// Of host_launch in configs/host-launch.yaml.
+constexpr const char* kLaunchSet = "captured";
+
+Result<HostLaunch> ReadLaunch() {
+  const std::string path = std::string(kDefaultConfigDirectory) + "/host-launch.yaml";
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  ASSIGN_OR_RETURN(const std::vector<HostLaunchSet> sets, ParseHostLaunchFile(text, path));
+  for (const HostLaunchSet& set : sets) {
+    if (set.launch.name == kLaunchSet) return set.launch;
+  }
+  return Error(fmt::format("has no set '{}'", kLaunchSet), {path, 0, 0});
+}
+
+Status WriteRun(const Options& options, const ClusterInput& cluster,
+                const capture::RankTape& tape) {
+  if (tape.world != 1) return Error("--run takes a program of one rank");
+  Recording recording;
+  recording.ranks.resize(static_cast<size_t>(cluster.topology.gpu_count()));
+  recording.ranks[0].entries = tape.entries;
+  for (const capture::TapeCommunicator& communicator : tape.communicators) {
+    recording.communicators.push_back({communicator.members});
+  }
+  RecordTables tables;
+  ASSIGN_OR_RETURN(RecordProgram made, MakeRecordProgram(recording, recording.ranks[0], &tables));
+  capture::SetPlaces(tape, made.entry_of_op, &made.program);
+  if (!tables.calls.empty()) return Error("--run takes a program without calls of NCCL");
+  Workload workload;
+  workload.topology = cluster.topology;
+  workload.streams = RecordStreamNames(tables.streams);
+  workload.submodules = tape.submodules;
+  workload.blocks = tape.blocks;
+  workload.transfers = tape.transfers;
+  workload.programs = {std::move(made.program), {}};
+  workload.programs[1].dependency_begin = {0};
+  workload.class_of_rank.assign(recording.ranks.size(), 1);
+  workload.class_of_rank[0] = 0;
+  workload.class_count = recording.ranks.size() > 1 ? 2 : 1;
+  if (workload.class_count == 1) workload.programs.pop_back();
+  ASSIGN_OR_RETURN(workload.launch, ReadLaunch());
+  const std::string path = std::string(kDefaultConfigDirectory) + "/host-memory.yaml";
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  ASSIGN_OR_RETURN(const HostMemoryDefaults defaults, ParseHostMemoryFile(text, path));
+  for (const HostKind& kind : cluster.topology.host_kinds) {
+    workload.host_memory.push_back(
+        WithDefaults(kind, cluster.topology.gpus[static_cast<size_t>(kind.gpu)], defaults));
+  }
+  workload.totals.model_name = "captured";
+  workload.totals.layout = "one rank";
+  return WriteWorkload(options.run_folder, workload, cluster, {"capture_rank", {}, {}});
+}
 
 Status Run(const Options& options) {
   ASSIGN_OR_RETURN(const ClusterInput cluster, LoadCluster(options.cluster, {}));
@@ -35,6 +93,7 @@ Status Run(const Options& options) {
   }
   ASSIGN_OR_RETURN(const capture::RankTape tape,
                    capture::MakeTape(log, {options.iteration, options.run.world}));
+  if (!options.run_folder.empty()) RETURN_IF_ERROR(WriteRun(options, cluster, tape));
   return WriteFileAtomically(options.out, capture::TapeText(tape, {options.with_times}));
 }
 
@@ -52,6 +111,7 @@ int main(int argc, char** argv) {
   app.add_option("--sources", options.sources, "Root of the tree")->required();
   app.add_option("-o,--out", options.out, "The text of the log")->required();
   app.add_option("--iteration", options.iteration, "Write the tape of this iteration");
+  app.add_option("--run", options.run_folder, "Write a run of this iteration, too");
   app.add_flag("--times", options.with_times, "Write times of the host, too");
   app.add_option("program", options.run.command, "Python and its arguments")->required();
   CLI11_PARSE(app, argc, argv);

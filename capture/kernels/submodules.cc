@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -135,6 +136,22 @@ std::optional<Submodule> AttentionSubmodule(const AttentionOperator& op,
   return s;
 }
 
+// Of tensors of the GPU.
+Bytes SumOf(const OperatorValue& value) {
+  Bytes sum;
+  for (const TensorShape& tensor : value.tensors) {
+    if (!tensor.on_host) sum += tensor.bytes();
+  }
+  return sum;
+}
+
+// From the value at `from` on.
+Bytes SumOf(const OperatorValues& values, size_t from) {
+  Bytes sum;
+  for (size_t i = from; i < values.size(); ++i) sum += SumOf(values[i]);
+  return sum;
+}
+
 // ---- Operators that work row by row -------------------------------------------------------
 
 std::optional<Submodule> NormSubmodule(const OperatorValues& arguments, size_t input, size_t shape,
@@ -200,7 +217,11 @@ std::optional<Submodule> AdamSubmodule(const OperatorRange& range) {
   }
   work.tensors = static_cast<int64_t>(lists[0].tensors.size());
   if (work.elements == 0) return std::nullopt;
-  if (!is_fp32) return TrafficSubmodule(TrafficOf(range, {}), false);
+  if (!is_fp32) {
+    Bytes traffic;  // all are read, and all but the gradients written
+    for (size_t list = 0; list < 4; ++list) traffic += SumOf(lists[list]) * (list == 1 ? 1 : 2);
+    return TrafficSubmodule(traffic, false);
+  }
   Submodule s;
   s.pass = Pass::kNone;
   s.type = DataType::kFp32;
@@ -227,19 +248,12 @@ const std::set<std::string_view> kPuts = {
     "aten::index_copy_", "aten::scatter_",         "aten::scatter_add_",
     "aten::index_add",   "aten::scatter_reduce_",  "aten::index_fill_"};
 
-Bytes SumOf(const OperatorValue& value) {
-  Bytes sum;
-  for (const TensorShape& tensor : value.tensors) {
-    if (!tensor.on_host) sum += tensor.bytes();
-  }
-  return sum;
-}
-
-Bytes SumOf(const OperatorValues& values, size_t from) {
-  Bytes sum;
-  for (size_t i = from; i < values.size(); ++i) sum += SumOf(values[i]);
-  return sum;
-}
+// Read or change one element of each row: as many as there are targets, the argument with this
+// index.
+const std::map<std::string_view, size_t> kOneOfRow = {{"aten::nll_loss_forward", 1},
+                                                      {"aten::nll_loss_backward", 2},
+                                                      {"aten::nll_loss2d_forward", 1},
+                                                      {"aten::nll_loss2d_backward", 2}};
 
 bool IsInPlace(std::string_view name) { return name.ends_with('_'); }
 bool WorksOnLists(const OperatorRange& range) {
@@ -359,6 +373,10 @@ Bytes TrafficOf(const OperatorRange& range, const OperatorValues& outputs) {
   const OperatorValues& arguments = range.arguments;
   const Bytes returned = SumOf(outputs, 0);
   if (arguments.empty()) return returned;
+  if (const auto it = kOneOfRow.find(range.name);
+      it != kOneOfRow.end() && it->second < arguments.size()) {
+    return SumOf(arguments[it->second]) * 2;
+  }
   if (kPicks.count(range.name) != 0) return returned * 2 + SumOf(arguments, 1);
   if (kPuts.count(range.name) != 0) return SumOf(arguments, 1) * 3;
   if (kOverwrites.count(range.name) != 0) return SumOf(arguments, 0);
