@@ -253,7 +253,10 @@ class TapeMaker {
     entry.count = static_cast<uint64_t>(words[7]);
     entry.group = static_cast<uint64_t>(words[8]);
     TapePlace place = PlaceOf(log);
-    if (SyncsGradients(entry, log.thread)) place.phase = Phase::kGradientSync;
+    if (SyncsGradients(entry, log.thread)) {
+      place = {};
+      place.phase = Phase::kGradientSync;
+    }
     AddOp(log, entry, place);
     return OkStatus();
   }
