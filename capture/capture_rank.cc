@@ -24,7 +24,7 @@ namespace drydock {
 namespace {
 
 struct Options {
-  std::string cluster, cache, libraries, sources, out, run_folder;
+  std::string cluster, cache, libraries, sources, out, run_folder, log;
   int iteration = 0;
   bool with_times = false;
   capture::RankRun run;
@@ -78,16 +78,11 @@ Status WriteRun(const Options& options, const ClusterInput& cluster,
   }
   workload.totals.model_name = "captured";
   workload.totals.layout = "one rank";
-  return WriteWorkload(options.run_folder, workload, cluster, {"capture_rank", {}, {}});
+  return WriteWorkload(options.run_folder, workload, cluster, {"capture_rank", {}, {}},
+                       tape.attention_backend);
 }
 
-Status Run(const Options& options) {
-  ASSIGN_OR_RETURN(const ClusterInput cluster, LoadCluster(options.cluster, {}));
-  const capture::CaptureParts parts = {options.libraries, options.sources, NcclLibrary::Find()};
-  ASSIGN_OR_RETURN(const capture::CaptureEnvironment environment,
-                   capture::PrepareEnvironment(options.run.command.front(), parts, options.cache));
-  ASSIGN_OR_RETURN(const capture::ProcessLog log,
-                   capture::RunRank(environment, cluster.topology, options.run));
+Status Write(const Options& options, const ClusterInput& cluster, const capture::ProcessLog& log) {
   if (options.iteration == 0) {
     return WriteFileAtomically(options.out, capture::LogText(log, {options.with_times}));
   }
@@ -95,6 +90,21 @@ Status Run(const Options& options) {
                    capture::MakeTape(log, {options.iteration, options.run.world}));
   if (!options.run_folder.empty()) RETURN_IF_ERROR(WriteRun(options, cluster, tape));
   return WriteFileAtomically(options.out, capture::TapeText(tape, {options.with_times}));
+}
+
+Status Run(const Options& options) {
+  ASSIGN_OR_RETURN(const ClusterInput cluster, LoadCluster(options.cluster, {}));
+  if (!options.log.empty()) {
+    ASSIGN_OR_RETURN(const capture::ProcessLog log, capture::ProcessLog::Read(options.log));
+    return Write(options, cluster, log);
+  }
+  if (options.run.command.empty()) return Error("name a program or a log");
+  const capture::CaptureParts parts = {options.libraries, options.sources, NcclLibrary::Find()};
+  ASSIGN_OR_RETURN(const capture::CaptureEnvironment environment,
+                   capture::PrepareEnvironment(options.run.command.front(), parts, options.cache));
+  ASSIGN_OR_RETURN(const capture::ProcessLog log,
+                   capture::RunRank(environment, cluster.topology, options.run));
+  return Write(options, cluster, log);
 }
 
 }  // namespace
@@ -106,14 +116,15 @@ int main(int argc, char** argv) {
   app.add_option("cluster", options.cluster, "The cluster (cluster.topo)")->required();
   app.add_option("--rank", options.run.rank, "The rank");
   app.add_option("--world", options.run.world, "The number of ranks");
-  app.add_option("--cache", options.cache, "Keeps what is made for a PyTorch")->required();
-  app.add_option("--libraries", options.libraries, "Folder of libhackcuda.so")->required();
-  app.add_option("--sources", options.sources, "Root of the tree")->required();
+  app.add_option("--cache", options.cache, "Keeps what is made for a PyTorch");
+  app.add_option("--libraries", options.libraries, "Folder of libhackcuda.so");
+  app.add_option("--sources", options.sources, "Root of the tree");
   app.add_option("-o,--out", options.out, "The text of the log")->required();
   app.add_option("--iteration", options.iteration, "Write the tape of this iteration");
   app.add_option("--run", options.run_folder, "Write a run of this iteration, too");
   app.add_flag("--times", options.with_times, "Write times of the host, too");
-  app.add_option("program", options.run.command, "Python and its arguments")->required();
+  app.add_option("program", options.run.command, "Python and its arguments");
+  app.add_option("--log", options.log, "Read this log in place of running a program");
   CLI11_PARSE(app, argc, argv);
   const drydock::Status status = drydock::Run(options);
   if (status.ok()) return 0;

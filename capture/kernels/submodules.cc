@@ -7,6 +7,8 @@
 #include <set>
 #include <string>
 
+#include "core/model/attention_backend.h"
+
 namespace drydock::capture {
 namespace {
 
@@ -51,6 +53,7 @@ enum class Layout : uint8_t {
 };
 struct AttentionOperator {
   std::string_view name;
+  const char* backend;
   bool is_backward;
   Layout layout;
   size_t queries;  // index of the argument; keys and values follow
@@ -59,20 +62,32 @@ struct AttentionOperator {
   size_t longest = 0;  // kPacked: the longest sequence; that of keys follows
 };
 // As native_functions.yaml of PyTorch 2.9 and flash_attn_interface.py of flash-attn 2.8 have them.
+// flash-attn's own operators run FlashAttention-2, as PyTorch's do.
 constexpr AttentionOperator kAttention[] = {
-    {"aten::_scaled_dot_product_flash_attention", false, Layout::kHeadsFirst, 0, 3, 4},
-    {"aten::_scaled_dot_product_flash_attention_backward", true, Layout::kHeadsFirst, 1, 10, 11},
-    {"aten::_scaled_dot_product_efficient_attention", false, Layout::kHeadsFirst, 0, 5, 6},
-    {"aten::_scaled_dot_product_efficient_attention_backward", true, Layout::kHeadsFirst, 1, 9, 11},
-    {"aten::_scaled_dot_product_cudnn_attention", false, Layout::kHeadsFirst, 0, 5, 6},
-    {"aten::_scaled_dot_product_cudnn_attention_backward", true, Layout::kHeadsFirst, 1, 13, 14},
-    {"aten::_flash_attention_forward", false, Layout::kHeadsLast, 0, 7, 8, 3, 5},
-    {"aten::_flash_attention_backward", true, Layout::kHeadsLast, 1, 10, 11, 6, 8},
-    {"aten::_efficient_attention_forward", false, Layout::kHeadsLast, 0, 8, 9, 4, 6},
-    {"flash_attn::_flash_attn_forward", false, Layout::kHeadsLast, 0, 3, 5},
-    {"flash_attn::_flash_attn_backward", true, Layout::kHeadsLast, 1, 9, 11},
-    {"flash_attn::_flash_attn_varlen_forward", false, Layout::kPacked, 0, 7, 9, 3, 5},
-    {"flash_attn::_flash_attn_varlen_backward", true, Layout::kPacked, 1, 13, 15, 9, 11},
+    {"aten::_scaled_dot_product_flash_attention", kAttentionByPytorch, false, Layout::kHeadsFirst,
+     0, 3, 4},
+    {"aten::_scaled_dot_product_flash_attention_backward", kAttentionByPytorch, true,
+     Layout::kHeadsFirst, 1, 10, 11},
+    {"aten::_scaled_dot_product_efficient_attention", kAttentionByPytorch, false,
+     Layout::kHeadsFirst, 0, 5, 6},
+    {"aten::_scaled_dot_product_efficient_attention_backward", kAttentionByPytorch, true,
+     Layout::kHeadsFirst, 1, 9, 11},
+    {"aten::_scaled_dot_product_cudnn_attention", kAttentionByCudnn, false, Layout::kHeadsFirst, 0,
+     5, 6},
+    {"aten::_scaled_dot_product_cudnn_attention_backward", kAttentionByCudnn, true,
+     Layout::kHeadsFirst, 1, 13, 14},
+    {"aten::_flash_attention_forward", kAttentionByPytorch, false, Layout::kHeadsLast, 0, 7, 8, 3,
+     5},
+    {"aten::_flash_attention_backward", kAttentionByPytorch, true, Layout::kHeadsLast, 1, 10, 11, 6,
+     8},
+    {"aten::_efficient_attention_forward", kAttentionByPytorch, false, Layout::kHeadsLast, 0, 8, 9,
+     4, 6},
+    {"flash_attn::_flash_attn_forward", kAttentionByPytorch, false, Layout::kHeadsLast, 0, 3, 5},
+    {"flash_attn::_flash_attn_backward", kAttentionByPytorch, true, Layout::kHeadsLast, 1, 9, 11},
+    {"flash_attn::_flash_attn_varlen_forward", kAttentionByPytorch, false, Layout::kPacked, 0, 7, 9,
+     3, 5},
+    {"flash_attn::_flash_attn_varlen_backward", kAttentionByPytorch, true, Layout::kPacked, 1, 13,
+     15, 9, 11},
 };
 
 double NumberAt(const OperatorValues& values, size_t at) {
@@ -367,6 +382,13 @@ std::vector<Submodule> KnownSubmodules(const OperatorRange& range) {
     found = AdamSubmodule(range);
   }
   return found ? std::vector{*found} : std::vector<Submodule>();
+}
+
+const char* AttentionBackendOf(std::string_view name) {
+  for (const AttentionOperator& op : kAttention) {
+    if (op.name == name) return op.backend;
+  }
+  return nullptr;
 }
 
 Bytes TrafficOf(const OperatorRange& range, const OperatorValues& outputs) {

@@ -112,6 +112,12 @@ TEST(Submodules, FusedAttention) {
   EXPECT_TRUE(Known("aten::_scaled_dot_product_flash_attention(BFloat16[2,32,4096,128])").empty());
 }
 
+TEST(Submodules, TheLibraryOfAttention) {
+  EXPECT_STREQ(AttentionBackendOf("aten::_scaled_dot_product_flash_attention"), "pytorch");
+  EXPECT_STREQ(AttentionBackendOf("aten::_scaled_dot_product_cudnn_attention_backward"), "cudnn");
+  EXPECT_EQ(AttentionBackendOf("aten::mm"), nullptr);
+}
+
 TEST(Submodules, NormsEmbeddingsAndAdam) {
   const auto norm =
       Known("aten::native_layer_norm(Half[8,512,1024],[1024],Half[1024],Half[1024],1e-05)");

@@ -378,6 +378,7 @@ class TapeMaker {
           Time::Ns(uses.host_ns / uses.uses);
     }
     tape_.estimates = work_.estimates();
+    tape_.attention_backend = work_.AttentionBackend();
   }
 
   void AddBlock(const GpuWork& work) {
