@@ -235,6 +235,7 @@ def quick_calls():
     quick = ctypes.PyDLL("libhackcuda.so")
     quick.hackcuda_begin_op.argtypes = quick.hackcuda_end_op.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
     calls = quick.hackcuda_begin_op, quick.hackcuda_end_op, quick.hackcuda_pause_clock, quick.hackcuda_resume_clock
+    quick.hackcuda_pause_clock.argtypes = [ctypes.c_int]
     for call in calls:
         call.restype = None
     return calls
@@ -294,7 +295,7 @@ def mark_kernels(kind, name_of, names_of):
     run = kind.run
 
     def run_and_mark(self, *arguments, **named):
-        pause()
+        pause(0)
         names = names_of(self)
         texts = []
         for i, value in enumerate(arguments):
