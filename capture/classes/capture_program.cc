@@ -239,6 +239,11 @@ class Capture {
     }
     ASSIGN_OR_RETURN(captured.workload, MakeWorldWorkload(topology_, gpus, groups_, classes));
     captured.output = output_;
+    for (const WorldClass& of_ranks : classes) {
+      if (captured.attention_backend.empty()) {
+        captured.attention_backend = of_ranks.tape->attention_backend;
+      }
+    }
     summary_.iteration = options_.iteration;
     summary_.ranks_run = static_cast<int>(keys_.size());
     Describe(options_.command, groups_, classes, summary_, &captured.workload, &captured.notes);

@@ -90,6 +90,7 @@ class TapeMaker {
     out_.submodules = tape_.submodules;
     out_.blocks = tape_.blocks;
     out_.transfers = tape_.transfers;
+    out_.attention_backend = tape_.attention_backend;
     out_.memory = tape_.memory;
     out_.host = tape_.host;
     out_.estimates = tape_.estimates;

@@ -69,7 +69,8 @@ struct EntryHeader {
   uint16_t words = 0;   // of 8 bytes, behind this header
   uint32_t thread = 0;  // the kernel's number
   int64_t wall_ns = 0;  // CLOCK_MONOTONIC when the call began
-  int64_t cpu_ns = 0;   // CPU time of the thread, without what the capture itself takes
+  int64_t cpu_ns = 0;   // CPU time of the thread, without what the capture itself takes;
+                        // kBeginOp, kEndOp: that of the thread's last entry of another kind
 };
 static_assert(sizeof(EntryHeader) == 24);
 
