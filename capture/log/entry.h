@@ -137,6 +137,11 @@ inline constexpr const EntryFields& FieldsOf(EntryKind kind) {
 // of the folder that kCaptureVariable names; logs go there, too: "PID.log".
 inline constexpr const char* kCaptureVariable = "DRYDOCK_CAPTURE";
 
+// A folder, if ranks of one capture share what they broadcast: a rank keeps small values there of
+// which it is the root, and ranks that run later read them. Without it, or where the root has not
+// run, a buffer keeps what it holds, and the log has a mark "unknown broadcast".
+inline constexpr const char* kBroadcastsVariable = "DRYDOCK_CAPTURE_BROADCASTS";
+
 struct CapturedProcess {
   static constexpr int kMaxGpus = 64;
   int32_t rank = -1;

@@ -138,6 +138,12 @@ void ExpectGroup(Ranks ranks) {
   All().expected = std::move(ranks);
 }
 
+Ranks RanksOfCommunicator(uint64_t communicator) {
+  const std::lock_guard<std::mutex> lock(All().mutex);
+  const auto it = All().by_serial.find(communicator);
+  return it == All().by_serial.end() ? Ranks() : it->second;
+}
+
 }  // namespace drydock::hackcuda
 
 extern "C" __attribute__((visibility("default"))) const drydock::CaptureApi*

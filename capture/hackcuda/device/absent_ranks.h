@@ -16,6 +16,9 @@ using Ranks = std::vector<int32_t>;
 void NameKey(uint64_t key, Ranks ranks);
 void ExpectGroup(Ranks ranks);
 
+// The ranks of a communicator by its number in the log; none if nobody told.
+Ranks RanksOfCommunicator(uint64_t communicator);
+
 }  // namespace drydock::hackcuda
 
 #endif  // DRYDOCK_CAPTURE_HACKCUDA_DEVICE_ABSENT_RANKS_H_

@@ -91,7 +91,7 @@ std::unique_ptr<at::ObserverContext> Begin(const at::RecordFunction& fn) {
     observed->answers = true;
     AnswerCount(op, fn.inputs());
   }
-  if (op.handle != nullptr) {
+  if (op.handle != nullptr && ArePlain(fn.inputs())) {
     observed->computes = true;
     if (computing++ == 0) {
       observed->op = &op;
@@ -107,7 +107,7 @@ void End(const at::RecordFunction& fn, at::ObserverContext* context) {
   if (observed->computes) --computing;
   const c10::ArrayRef<const c10::IValue> outputs(fn.outputs().data(), fn.outputs().size());
   const c10::ArrayRef<const c10::IValue> inputs(observed->inputs.data(), observed->inputs.size());
-  if (observed->op != nullptr && (AreOnGpu(inputs) || AreOnGpu(outputs))) {
+  if (observed->op != nullptr && ArePlain(outputs) && (AreOnGpu(inputs) || AreOnGpu(outputs))) {
     Compute(*observed->op, inputs, outputs);
   }
   hackcuda_end_op();
