@@ -23,6 +23,8 @@ struct Groups {
   std::mutex mutex;
   std::map<uint64_t, Ranks> by_key;     // of unique ids
   std::map<uint64_t, Ranks> by_serial;  // of communicators
+  std::map<uint64_t, std::string> names;
+  std::map<std::string, int> communicators;  // of the same ranks
   Ranks expected;                       // of the group that is being made
 };
 Groups& All() {
@@ -73,6 +75,18 @@ void GiveParts(const RecordRequest& request, const RecordPart& own, char* all) {
   }
 }
 
+// Unique ids are random, so that communicators have other numbers in the processes of other ranks.
+// Their members, and the order in which communicators of the same members are made, are the same.
+void NameCommunicator(uint64_t serial, const Ranks& ranks) {
+  if (!All().by_serial.emplace(serial, ranks).second) return;
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const int32_t rank : ranks) hash = (hash ^ static_cast<uint64_t>(rank)) * 0x100000001b3;
+  char text[40];
+  snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
+  const int count = All().communicators[text]++;
+  All().names[serial] = std::string(text) + "-" + std::to_string(count);
+}
+
 void Exchange(const RecordRequest* request, const void* own, char* all, uint64_t* serial) {
   const std::lock_guard<std::mutex> lock(All().mutex);
   *serial = Mix(Mix(request->key, request->round), static_cast<uint64_t>(request->members));
@@ -85,7 +99,7 @@ void Exchange(const RecordRequest* request, const void* own, char* all, uint64_t
     GiveParts(*request, part, all);
   } else if (request->bytes == sizeof(RecordHome)) {
     const Ranks ranks = RanksOf(*request);
-    if (!ranks.empty()) All().by_serial[*serial] = ranks;
+    if (!ranks.empty()) NameCommunicator(*serial, ranks);
     GiveHomes(*request, ranks, all);
   }
 }
@@ -138,10 +152,10 @@ void ExpectGroup(Ranks ranks) {
   All().expected = std::move(ranks);
 }
 
-Ranks RanksOfCommunicator(uint64_t communicator) {
+std::string CommunicatorName(uint64_t communicator) {
   const std::lock_guard<std::mutex> lock(All().mutex);
-  const auto it = All().by_serial.find(communicator);
-  return it == All().by_serial.end() ? Ranks() : it->second;
+  const auto it = All().names.find(communicator);
+  return it == All().names.end() ? "" : it->second;
 }
 
 }  // namespace drydock::hackcuda

@@ -7,6 +7,7 @@
 #define DRYDOCK_CAPTURE_HACKCUDA_DEVICE_ABSENT_RANKS_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace drydock::hackcuda {
@@ -16,8 +17,9 @@ using Ranks = std::vector<int32_t>;
 void NameKey(uint64_t key, Ranks ranks);
 void ExpectGroup(Ranks ranks);
 
-// The ranks of a communicator by its number in the log; none if nobody told.
-Ranks RanksOfCommunicator(uint64_t communicator);
+// A name that a communicator has in the processes of all its members, by its number in the log.
+// Empty if nobody told who they are.
+std::string CommunicatorName(uint64_t communicator);
 
 }  // namespace drydock::hackcuda
 

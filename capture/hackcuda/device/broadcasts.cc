@@ -28,17 +28,13 @@ int Next(uint64_t communicator, int root) {
   return counts.of_root[{communicator, root}]++;
 }
 
-// Parts of one split have the same number in the processes of their ranks, so members tell them
-// apart.
-std::string NameOf(const RecordEntry& call, int count) {
-  uint64_t number = call.communicator;
-  for (const int32_t rank : RanksOfCommunicator(call.communicator)) {
-    number = (number ^ static_cast<uint64_t>(rank + 1)) * 0x100000001b3;
-  }
-  char name[80];
-  snprintf(name, sizeof name, "/%016llx-%d-%d", static_cast<unsigned long long>(number), call.peer,
-           count);
-  return name;
+// Empty if it is not known who belongs to the communicator.
+std::string PathOf(const RecordEntry& call, int count) {
+  const char* folder = getenv(capture::kBroadcastsVariable);
+  const std::string name = CommunicatorName(call.communicator);
+  if (folder == nullptr || folder[0] == '\0' || name.empty()) return "";
+  return std::string(folder) + "/" + name + "-" + std::to_string(call.peer) + "-" +
+         std::to_string(count);
 }
 
 bool Keep(const std::string& path, const void* buffer, size_t bytes) {
@@ -65,18 +61,15 @@ bool ReadKept(const std::string& path, void* buffer, size_t bytes) {
 
 void ShareBroadcast(const RecordEntry& call, const void* buffer, size_t bytes) {
   const int count = Next(call.communicator, call.peer);
-  const char* folder = getenv(capture::kBroadcastsVariable);
-  const bool has_folder = folder != nullptr && folder[0] != '\0';
-  const bool is_root = call.rank == call.peer;
   if (buffer == nullptr || bytes == 0) return;
-  if (is_root) {
-    if (has_folder && !Keep(folder + NameOf(call, count), buffer, bytes)) {
+  const std::string path = PathOf(call, count);
+  if (call.rank == call.peer) {
+    if (!path.empty() && !Keep(path, buffer, bytes)) {
       Log(EntryKind::kMark, {NameNumber("broadcast not kept")});
     }
     return;
   }
-  if (has_folder && ReadKept(folder + NameOf(call, count), const_cast<void*>(buffer), bytes))
-    return;
+  if (!path.empty() && ReadKept(path, const_cast<void*>(buffer), bytes)) return;
   Log(EntryKind::kMark, {NameNumber("unknown broadcast of " + std::to_string(bytes) +
                                     " bytes from member " + std::to_string(call.peer))});
 }
