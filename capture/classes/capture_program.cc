@@ -91,6 +91,7 @@ class Capture {
     program.world = options.world;
     program.ranks_per_host = options.ranks_per_host;
     program.time_limit_s = options.time_limit_s;
+    program.iterations = options.iteration;
     return program;
   }
 

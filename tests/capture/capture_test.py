@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS = ROOT / "tests/capture/programs"
@@ -26,7 +27,7 @@ class Captures(unittest.TestCase):
         cls.folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.folder.cleanup)
 
-    def capture(self, program, rank=0, world=1, iteration=0):
+    def capture(self, program, *arguments, rank=0, world=1, iteration=0):
         """Returns exit status, what the program printed, its errors, and the lines of the log, or of the tape of an iteration."""
         text = pathlib.Path(self.folder.name) / "log.txt"
         text.unlink(missing_ok=True)
@@ -34,7 +35,7 @@ class Captures(unittest.TestCase):
             [OPTIONS.tool, ROOT / "configs/clusters/eos.topo", "--rank", str(rank), "--world", str(world), "--iteration",
              str(iteration), "--cache",
              pathlib.Path(self.folder.name) / "cache", "--libraries", OPTIONS.libraries, "--sources", ROOT, "-o", text, "--",
-             sys.executable, PROGRAMS / program],
+             sys.executable, PROGRAMS / program, *arguments],
             env={**os.environ, "PYTHONPATH": str(OPTIONS.pytorch), "OMP_NUM_THREADS": "1"}, text=True, capture_output=True,
             timeout=600)
         lines = text.read_text().splitlines() if text.exists() else []
@@ -152,6 +153,63 @@ class Captures(unittest.TestCase):
         self.assertIn("CUFFT_NOT_SUPPORTED", said)
         self.assertIn("libhackcuda: libcufft.so.11: cufftCreate is not available in a capture\n", errors)
         self.assertIn("t0 refuse library=libcufft.so.11 function=cufftCreate", lines)
+
+    def test_every_function_that_is_not_known_refuses(self):
+        status, said, errors, lines = self.capture("refusals.py")
+        self.assertEqual(status, 0, errors)
+        libraries = dict(line.split(" ", 1) for line in said.splitlines())
+        for name in ("libcublas", "libcudart", "libcufft", "libcusolver", "libcusparse", "libnvidia-ml"):
+            self.assertEqual(libraries.pop(name), "refuses []", name)
+        for name, answer in libraries.items():
+            self.assertIn(answer, ("refuses []", "knows all []"), name)
+        refused = {line.rpartition("function=")[2] for line in lines if " refuse " in line}
+        self.assertGreater(len(refused), 700)
+
+    def test_attention_of_cudnn(self):
+        status, said, errors, lines = self.capture("cudnn.py", "attention")
+        self.assertEqual(status, 0, errors)
+        self.assertEqual(said.splitlines(),
+                         ["torch.Size([2, 8, 256, 64]) torch.Size([2, 8, 256, 64]) torch.Size([2, 2, 256, 64])"])
+        self.assertEqual([line.partition(" ")[2] for line in lines if " attention library=" in line],
+                         [f"attention library=cudnn backward={backward} batch=2 heads=8 heads_kv=2 queries=256 keys=256 depth=64 "
+                          "depth_v=64 type=14 causal=1 dropout=0 stream=0" for backward in (0, 1)])
+
+    def convolutions(self, lines):
+        """Direction, types of input and of computing, and layout of each convolution."""
+        found = []
+        for line in lines:
+            if " convolution library=" in line:
+                words = dict(word.split("=") for word in line.split() if "=" in word)
+                found.append(tuple(int(words[name]) for name in ("direction", "type_in", "compute", "channels_last")))
+        return found
+
+    def test_convolutions_of_cudnn(self):
+        expected = [(0, 14, 68, 0), (1, 14, 68, 0), (2, 14, 68, 0), (0, 14, 68, 1), (0, 0, 77, 0), (0, 0, 68, 0)]
+        status, _, errors, lines = self.capture("cudnn.py", "convolution")
+        self.assertEqual(status, 0, errors)
+        self.assertEqual(self.convolutions(lines), expected)
+        # The older interface, with which PyTorch does no convolution of bf16.
+        with unittest.mock.patch.dict(os.environ, {"TORCH_CUDNN_V8_API_DISABLED": "1"}):
+            status, _, errors, lines = self.capture("cudnn.py", "convolution")
+        self.assertEqual(status, 0, errors)
+        self.assertEqual(self.convolutions(lines), expected[-2:])
+        # A program that tries all engines settles on the one that is faster on a GPU.
+        status, _, errors, lines = self.capture("cudnn.py", "convolution", "benchmark")
+        self.assertEqual(status, 0, errors)
+        last = self.convolutions(lines)
+        self.assertEqual([last[i] for i in range(len(last)) if i + 1 == len(last) or last[i + 1][:2] != last[i][:2]],
+                         [(0, 14, 68, 0), (1, 14, 68, 0), (2, 14, 68, 0), (0, 14, 68, 1), (0, 0, 68, 0)])
+
+    def test_norms_and_recurrent_layers_of_cudnn(self):
+        status, said, errors, lines = self.capture("cudnn.py", "others")
+        self.assertEqual(status, 0, errors)
+        self.assertEqual(said, "torch.Size([5, 3, 128])\n")
+        self.assertEqual([line.partition("operation=")[2] for line in lines if " traffic " in line],
+                         ["batch-norm bytes=3145728 stream=0", "batch-norm-backward bytes=5242880 stream=0",
+                          "batch-norm bytes=2097152 stream=0"])
+        # Two layers in two directions: a product for all inputs, five for the steps; the same for the gradients of the data,
+        # and two for those of the weights.
+        self.assertEqual(sum(" product library=cudnn " in line for line in lines), 4 * (1 + 5) + 4 * (1 + 5) + 4 * 2)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import atexit
 import ctypes
 import inspect
 import os
+import sys
 import weakref
 
 RANK, WORLD = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
@@ -205,6 +206,29 @@ def replace_groups(module):
         module.split_group = tell(module.split_group, ranks_of_split, splits_of)
 
 
+class Iterations:
+    """Ends the program once it has done what the capture wants: where it begins the forward pass behind so many iterations. Steps
+    of optimizers with no forward pass in between end one iteration.
+    """
+
+    def __init__(self, wanted):
+        self.left = wanted
+        self.stepped = False
+
+    def note_step(self, *_):
+        self.stepped = True
+
+    def note_forward(self):
+        self.stepped = False
+        self.left -= 1
+        if self.left == 0:
+            mark("enough iterations")
+            mark_peaks()
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(0)  # neither handlers at exit nor what the program does behind its loop
+
+
 class Modules:
     """The modules of the program by the names that the program gives them: "0:layers.3.mlp" is a part of the first module that
     the program called by itself, "0:".
@@ -255,9 +279,15 @@ def mark_modules(module):
     modules = Modules()
     begin, end, _, _ = quick_calls()
     call = module.nn.Module.__call__
+    wanted = int(os.environ.get("DRYDOCK_CAPTURE_ITERATIONS", "0"))
+    iterations = Iterations(wanted)
+    if wanted > 0:
+        module.optim.optimizer.register_optimizer_step_post_hook(iterations.note_step)
 
     def call_and_mark(self, *arguments, **named):
         text = modules.text_of(self)
+        if iterations.stepped and b": " in text:  # a root
+            iterations.note_forward()
         begin(text, len(text))
         try:
             return call(self, *arguments, **named)
@@ -322,12 +352,11 @@ def mark_triton(module):
     mark_kernels(module.JITFunction, lambda kernel: kernel.__name__, lambda kernel: ())
 
 
-def mark_memory(module):
-    def mark_peaks():
-        if module.cuda.is_initialized():
-            mark(f"memory {module.cuda.max_memory_allocated()} {module.cuda.max_memory_reserved()}")
+def mark_peaks():
+    import torch
 
-    atexit.register(mark_peaks)
+    if torch.cuda.is_initialized():
+        mark(f"memory {torch.cuda.max_memory_allocated()} {torch.cuda.max_memory_reserved()}")
 
 
 def observe(module):
@@ -335,7 +364,7 @@ def observe(module):
     if path:
         module.capture_observer = ctypes.CDLL(path)
         mark_modules(module)
-        mark_memory(module)
+        atexit.register(mark_peaks)
 
 
 ACTIONS = {

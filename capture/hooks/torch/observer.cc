@@ -123,7 +123,7 @@ std::unique_ptr<at::ObserverContext> Begin(const at::RecordFunction& fn) {
     const PausedClock computes(true);
     AnswerCount(op, fn.inputs());
   }
-  if (op.handle != nullptr) {
+  if (op.handle != nullptr && ArePlain(fn.inputs())) {
     observed->computes = true;
     if (computing++ == 0) {
       observed->op = &op;
@@ -140,7 +140,7 @@ void End(const at::RecordFunction& fn, at::ObserverContext* context) {
   if (observed->computes) --computing;
   const c10::ArrayRef<const c10::IValue> outputs(fn.outputs().data(), fn.outputs().size());
   const c10::ArrayRef<const c10::IValue> inputs(observed->inputs.data(), observed->inputs.size());
-  if (observed->op != nullptr && (AreOnGpu(inputs) || AreOnGpu(outputs))) {
+  if (observed->op != nullptr && ArePlain(outputs) && (AreOnGpu(inputs) || AreOnGpu(outputs))) {
     const PausedClock computes(true);
     Compute(*observed->op, inputs, outputs);
   }
