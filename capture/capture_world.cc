@@ -30,9 +30,8 @@ Status Run(Options options) {
     fmt::print(stderr, "{} of {} ranks, {} classes: {}\n", progress.ranks_ended,
                progress.ranks_known, progress.classes, progress.doing);
   };
-  ASSIGN_OR_RETURN(
-      const capture::CapturedWorkload captured,
-      capture::CaptureProgram(environment, cluster.topology, options.capture));
+  ASSIGN_OR_RETURN(const capture::CapturedWorkload captured,
+                   capture::CaptureProgram(environment, cluster.topology, options.capture));
   for (const capture::CapturedClass& of_ranks : captured.classes) {
     fmt::print("class: ranks {}; ran {}\n", RanksText(of_ranks.ranks),
                RanksText(of_ranks.captured, 99));
@@ -41,7 +40,8 @@ Status Run(Options options) {
   Provenance provenance;
   provenance.tool = "capture_world";
   provenance.inputs = {{BaseName(options.cluster), Sha256(cluster.yaml)}};
-  return WriteWorkload(options.out, captured.workload, cluster, provenance);
+  return WriteWorkload(options.out, captured.workload, cluster, provenance,
+                       captured.attention_backend);
 }
 
 }  // namespace

@@ -91,6 +91,7 @@ class Capture {
     program.world = options.world;
     program.ranks_per_host = options.ranks_per_host;
     program.time_limit_s = options.time_limit_s;
+    program.iterations = options.iteration;
     return program;
   }
 
@@ -188,14 +189,26 @@ class Capture {
     for (auto& [rank, tape] : tapes) {
       ASSIGN_OR_RETURN(ClassTape made, MakeClassTape(tape, groups_));
       partition_->Note(FindPlaces(made));
-      const std::string key = made.key;
-      keys_[rank] = key;
-      if (tapes_.count(key) == 0) {
-        tapes_[key] = std::make_shared<const ClassTape>(std::move(made));
-      }
+      Keep(rank, std::move(made));
       tape = RankTape();
     }
     return OkStatus();
+  }
+
+  // Ranks whose tapes are alike have the same key, and the first of the tapes.
+  void Keep(int rank, ClassTape tape) {
+    for (int number = 0;; ++number) {
+      const std::string key = fmt::format("{} {}", tape.key, number);
+      const auto known = tapes_.find(key);
+      if (known != tapes_.end() && !AreAlike(*known->second, tape)) continue;
+      keys_[rank] = key;
+      if (known == tapes_.end()) {
+        tapes_[key] = std::make_shared<const ClassTape>(std::move(tape));
+      } else {
+        summary_.Compare(*known->second, tape);
+      }
+      return;
+    }
   }
 
   void Show(const std::vector<int>& running) const {
@@ -227,6 +240,11 @@ class Capture {
     }
     ASSIGN_OR_RETURN(captured.workload, MakeWorldWorkload(topology_, gpus, groups_, classes));
     captured.output = output_;
+    for (const WorldClass& of_ranks : classes) {
+      if (captured.attention_backend.empty()) {
+        captured.attention_backend = of_ranks.tape->attention_backend;
+      }
+    }
     summary_.iteration = options_.iteration;
     summary_.ranks_run = static_cast<int>(keys_.size());
     Describe(options_.command, groups_, classes, summary_, &captured.workload, &captured.notes);

@@ -50,7 +50,8 @@ struct CapturedClass {
 };
 
 struct CapturedWorkload {
-  Workload workload;  // of all GPUs of the cluster; unused ones have an empty program
+  Workload workload;              // of all GPUs of the cluster; unused ones have an empty program
+  std::string attention_backend;  // for WriteWorkload
   std::vector<CapturedClass> classes;  // by class of the workload, without that of unused GPUs
   std::string output;                  // the end of what rank 0 wrote to stdout
   // What was taken for granted, for the summary: "12 kernels are estimated by the bytes they move".

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <span>
@@ -60,6 +61,11 @@ std::optional<RecordEntry> ExchangeOf(std::span<const RecordEntry> calls, int me
   return exchange;
 }
 
+// In a step, the host waits for norms of its tensors.
+HostWait WaitsOf(const TapePlace& place) {
+  return place.phase == Phase::kOptimizer ? HostWait::kNothing : place.host_waits;
+}
+
 class TapeMaker {
  public:
   TapeMaker(const RankTape& tape, const WorldGroups& groups) : tape_(tape), groups_(groups) {}
@@ -84,6 +90,7 @@ class TapeMaker {
     out_.submodules = tape_.submodules;
     out_.blocks = tape_.blocks;
     out_.transfers = tape_.transfers;
+    out_.attention_backend = tape_.attention_backend;
     out_.memory = tape_.memory;
     out_.host = tape_.host;
     out_.estimates = tape_.estimates;
@@ -222,7 +229,47 @@ class TapeMaker {
     return numbers->emplace(thing, numbers->size() + 1).first->second;
   }
 
+  // Finds the entries that ranks of a class share. What orders work belongs to the op behind it.
+  void FindSame() {
+    bool differs = false;
+    std::vector<bool> may_differ(out_.entries.size());
+    for (size_t i = out_.entries.size(); i-- > 0;) {
+      const RecordEntry& entry = out_.entries[i];
+      if (entry.kind == RecordKind::kCall) differs = false;
+      if (entry.kind == RecordKind::kWork) {
+        differs = out_.places[i].phase == Phase::kOptimizer;
+        if (differs) out_.optimizer += BytesOfWork(i);
+      }
+      may_differ[i] = differs;
+    }
+    std::map<uint64_t, uint64_t> records;
+    for (size_t i = 0; i < out_.entries.size(); ++i) {
+      if (may_differ[i]) continue;
+      RecordEntry entry = out_.entries[i];
+      if (entry.kind == RecordKind::kEventRecord) {
+        const uint64_t number = records.size() + 1;
+        records[entry.event] = number;
+      }
+      if (entry.kind == RecordKind::kEventRecord || UsesEvent(entry.kind)) {
+        const auto record = records.find(entry.event);
+        entry.event = record == records.end() ? 0 : record->second;
+      }
+      out_.same.push_back(entry);
+      out_.same_at.push_back(i);
+    }
+  }
+
+  Bytes BytesOfWork(size_t at) const {
+    if (out_.places[at].transfer >= 0) return Bytes();
+    Bytes bytes;
+    for (const uint32_t index : out_.blocks[out_.entries[at].count].submodules) {
+      bytes += out_.submodules[index].bytes;
+    }
+    return bytes;
+  }
+
   void SetKey() {
+    FindSame();
     std::vector<std::string> blocks;  // their content
     std::vector<std::string> facts;
     for (const Submodule& submodule : out_.submodules) facts.push_back(FactsOfWork(submodule));
@@ -241,11 +288,11 @@ class TapeMaker {
       const int64_t words[] = {static_cast<int64_t>(values)...};
       text.append(reinterpret_cast<const char*>(words), sizeof words);
     };
-    for (size_t i = 0; i < out_.entries.size(); ++i) {
-      const RecordEntry& e = out_.entries[i];
-      const TapePlace& place = out_.places[i];
+    for (size_t i = 0; i < out_.same.size(); ++i) {
+      const RecordEntry& e = out_.same[i];
+      const TapePlace& place = out_.places[out_.same_at[i]];
       add(e.kind, e.function, e.type, e.op, e.stream_blocks, e.buffers, e.peer, e.communicator,
-          e.stream, e.event, e.group, place.phase, place.layer, place.microbatch, place.host_waits,
+          e.stream, e.event, e.group, place.phase, place.layer, place.microbatch, WaitsOf(place),
           place.graph, place.stores);
       if (place.transfer >= 0) {
         add(out_.transfers[static_cast<size_t>(place.transfer)].bytes.count());
@@ -255,7 +302,6 @@ class TapeMaker {
         add(e.count);
       }
     }
-    add(out_.memory.allocated.count(), out_.memory.reserved.count());
     out_.key = Sha256(text);
   }
 
@@ -289,8 +335,7 @@ auto OwnFacts(const RecordEntry& e) {
 }
 
 auto OwnFacts(const TapePlace& p) {
-  return std::tuple(p.phase, p.layer, p.microbatch, p.host_waits, p.graph, p.stores,
-                    p.transfer >= 0);
+  return std::tuple(p.phase, p.layer, p.microbatch, WaitsOf(p), p.graph, p.stores, p.transfer >= 0);
 }
 
 // REQUIRES: the entry is kWork.
@@ -308,16 +353,27 @@ std::string WorkText(const ClassTape& tape, size_t at) {
   return text;
 }
 
+// Compares the i-th entries that ranks share.
 bool SameEntry(const ClassTape& a, const ClassTape& b, size_t i) {
-  const RecordEntry &x = a.entries[i], &y = b.entries[i];
+  const RecordEntry &x = a.same[i], &y = b.same[i];
   if (OwnFacts(x) != OwnFacts(y)) return false;
   if (x.kind == RecordKind::kCall && a.roles[x.communicator] != b.roles[y.communicator]) {
     return false;
   }
-  const TapePlace &p = a.places[i], &q = b.places[i];
-  if (OwnFacts(p) != OwnFacts(q)) return false;
-  return x.kind != RecordKind::kWork || WorkText(a, i) == WorkText(b, i);
+  const size_t at_a = a.same_at[i], at_b = b.same_at[i];
+  if (OwnFacts(a.places[at_a]) != OwnFacts(b.places[at_b])) return false;
+  return x.kind != RecordKind::kWork || WorkText(a, at_a) == WorkText(b, at_b);
 }
+
+// Returns true if two sizes differ by a share of the larger one, and by more than a few kernels
+// or rounded allocations.
+bool Differ(Bytes a, Bytes b, double share) {
+  constexpr double kFew = 32 << 20;
+  const auto x = static_cast<double>(a.count()), y = static_cast<double>(b.count());
+  return std::abs(x - y) > std::max(share * std::max(x, y), kFew);
+}
+constexpr double kShareOfOptimizer = 0.1;
+constexpr double kShareOfMemory = 0.02;
 
 std::string DescribePlace(const TapePlace& place) {
   std::string text = PhaseNames()[static_cast<size_t>(place.phase)];
@@ -394,30 +450,44 @@ std::string DescribeEntry(const ClassTape& tape, size_t at) {
   }
 }
 
+bool AreAlike(const ClassTape& a, const ClassTape& b) {
+  return a.key == b.key && !Differ(a.optimizer, b.optimizer, kShareOfOptimizer) &&
+         !Differ(a.memory.allocated, b.memory.allocated, kShareOfMemory) &&
+         !Differ(a.memory.reserved, b.memory.reserved, kShareOfMemory);
+}
+
 std::optional<std::string> FirstDifference(const ClassTape& a, const std::string& a_name,
                                            const ClassTape& b, const std::string& b_name,
-                                           size_t* entry) {
-  const size_t both = std::min(a.entries.size(), b.entries.size());
-  size_t at = 0;
-  while (at < both && SameEntry(a, b, at)) ++at;
-  if (entry != nullptr) *entry = at;
-  if (at < std::max(a.entries.size(), b.entries.size())) {
-    const ClassTape& longer = at < a.entries.size() ? a : b;
-    std::string one = DescribeEntry(a, at), other = DescribeEntry(b, at);
-    if (one == other && at < both) {
-      one += " in " + DescribePlace(a.places[at]);
-      other += " in " + DescribePlace(b.places[at]);
+                                           size_t* a_entry, size_t* b_entry) {
+  const size_t both = std::min(a.same.size(), b.same.size());
+  size_t i = 0;
+  while (i < both && SameEntry(a, b, i)) ++i;
+  const auto entry_of = [i](const ClassTape& tape) {
+    return i < tape.same.size() ? tape.same_at[i] : tape.entries.size();
+  };
+  const size_t at_a = entry_of(a), at_b = entry_of(b);
+  if (a_entry != nullptr) *a_entry = at_a;
+  if (b_entry != nullptr) *b_entry = at_b;
+  if (i < std::max(a.same.size(), b.same.size())) {
+    std::string one = DescribeEntry(a, at_a), other = DescribeEntry(b, at_b);
+    if (one == other) {
+      one += " in " + DescribePlace(a.places[at_a]);
+      other += " in " + DescribePlace(b.places[at_b]);
     }
     if (one == other) other += ", on another stream or in another launch";
-    return fmt::format("entry {} of the iteration ({}): {} has {}, {} has {}", at + 1,
-                       DescribePlace(longer.places[at]), a_name, one, b_name, other);
+    const bool has_a = at_a < a.entries.size();
+    return fmt::format(
+        "entry {} of the iteration ({}): {} has {}, {} has {}", (has_a ? at_a : at_b) + 1,
+        DescribePlace(has_a ? a.places[at_a] : b.places[at_b]), a_name, one, b_name, other);
   }
-  if (a.memory.allocated != b.memory.allocated || a.memory.reserved != b.memory.reserved) {
-    return fmt::format("the peak of memory: {} allocates {} and reserves {}, {} {} and {}", a_name,
-                       ToString(a.memory.allocated), ToString(a.memory.reserved), b_name,
-                       ToString(b.memory.allocated), ToString(b.memory.reserved));
+  if (Differ(a.optimizer, b.optimizer, kShareOfOptimizer)) {
+    return fmt::format("the optimizer's step: {} moves {}, {} moves {}", a_name,
+                       ToString(a.optimizer), b_name, ToString(b.optimizer));
   }
-  return std::nullopt;
+  if (AreAlike(a, b)) return std::nullopt;
+  return fmt::format("the peak of memory: {} allocates {} and reserves {}, {} {} and {}", a_name,
+                     ToString(a.memory.allocated), ToString(a.memory.reserved), b_name,
+                     ToString(b.memory.allocated), ToString(b.memory.reserved));
 }
 
 }  // namespace drydock::capture

@@ -29,10 +29,19 @@ struct ClassRole {
 // - `peer` of a message is the distance of the other end among the members, modulo their number;
 // - an exchange of equal messages with every member is one kAllToAll;
 // - groups, communicators and start are empty.
+//
+// Sharded optimizers cut parameters anywhere, so that ranks have other numbers of tensors in a
+// step. So the work in Phase::kOptimizer between calls may differ, by a little.
 struct ClassTape : RankTape {
-  std::vector<ClassRole> roles;  // in the order of their first call
-  std::string key;               // equal for equal tapes, whatever the host's times
+  std::vector<ClassRole> roles;   // in the order of their first call
+  std::vector<RecordEntry> same;  // entries that ranks of a class share; events by `same` records
+  std::vector<size_t> same_at;    // their indices in `entries`
+  std::string key;                // equal for tapes that share them, whatever the host's times
+  Bytes optimizer;                // moved by the work that may differ
 };
+
+// Returns true if tapes of the same key differ too little to matter.
+bool AreAlike(const ClassTape& a, const ClassTape& b);
 
 // Returns what the GPU does; the host's time differs from run to run.
 std::string FactsOfWork(Submodule submodule);
@@ -47,12 +56,12 @@ struct PlacesThatMatter {
 };
 PlacesThatMatter FindPlaces(const ClassTape& tape);
 
-// Returns the first difference of two tapes: "call 12 of the iteration is ..., but ... of rank 3".
-// Empty if they are equal. `a_name` and `b_name` are "rank 0" and "rank 3". `*entry`, if not null,
-// receives the index of the entry that differs, or the end of the shorter tape.
+// Returns the first difference of two tapes that matters: "entry 12 of the iteration (backward):
+// rank 0 has ..., rank 3 has ...". Empty if there is none. `*a_entry` and `*b_entry`, if not null,
+// receive the indices of the entries, or the ends of the tapes.
 std::optional<std::string> FirstDifference(const ClassTape& a, const std::string& a_name,
                                            const ClassTape& b, const std::string& b_name,
-                                           size_t* entry = nullptr);
+                                           size_t* a_entry = nullptr, size_t* b_entry = nullptr);
 
 // Returns "all-reduce of 100 float32 (sum) on tp", "wait for an event", ...
 std::string DescribeEntry(const ClassTape& tape, size_t entry);

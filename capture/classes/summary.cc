@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <cmath>
 #include <utility>
 
 #include "capture/classes/role_names.h"
@@ -49,6 +51,16 @@ std::map<std::string, TapeEstimate> EstimatesOf(const std::vector<WorldClass>& c
 
 }  // namespace
 
+void CaptureSummary::Compare(const ClassTape& stands, const ClassTape& other) {
+  const auto note = [](Bytes a, Bytes b, double* most) {
+    if (a == b) return;
+    const auto larger = static_cast<double>(std::max(a, b).count());
+    *most = std::max(*most, std::abs(static_cast<double>((a - b).count())) / larger);
+  };
+  note(stands.optimizer, other.optimizer, &optimizer_differs);
+  note(stands.memory.allocated, other.memory.allocated, &memory_differs);
+}
+
 std::string NameOfCommand(const std::vector<std::string>& command) {
   for (size_t i = 1; i < command.size(); ++i) {
     if (command[i] == "-m" && i + 1 < command.size()) return command[i + 1];
@@ -73,6 +85,12 @@ void Describe(const std::vector<std::string>& command, const WorldGroups& groups
   assume("captured with", fmt::format("PyTorch {}", summary.torch_version));
   assume("iteration", std::to_string(summary.iteration));
   assume("ranks that ran", fmt::format("{} of {}", summary.ranks_run, world));
+  if (summary.optimizer_differs > 0 || summary.memory_differs > 0) {
+    notes->push_back(fmt::format(
+        "ranks of a class differ by up to {:.2f} % in what their optimizer moves and {:.2f} % in "
+        "memory, as shards do; the first rank stands for all",
+        100 * summary.optimizer_differs, 100 * summary.memory_differs));
+  }
   const std::map<std::string, TapeEstimate> estimates = EstimatesOf(classes);
   TapeEstimate all;
   for (const auto& [kernel, estimate] : estimates) {

@@ -19,6 +19,10 @@ struct CaptureSummary {
   int iteration = 0;
   int ranks_run = 0;
   std::map<std::string, std::set<int>> refused;  // functions that are missing: who called them
+  // Between ranks of a class: of the optimizer's bytes, of the peak of memory.
+  double optimizer_differs = 0, memory_differs = 0;
+
+  void Compare(const ClassTape& stands, const ClassTape& other);
 };
 
 // Returns "pretrain_gpt.py" of "python pretrain_gpt.py --tp 8", "torchtitan.train" of "python -m

@@ -13,12 +13,15 @@
 #include "capture/tape/make_tape.h"
 #include "core/base/files.h"
 #include "core/base/version.h"
+#include "core/schema/host/host_launch_file.h"
 #include "core/schema/host/host_memory_file.h"
 #include "simccl/record/workload/program.h"
 
 namespace drydock::capture {
 namespace {
 
+// Of host_launch in configs/host-launch.yaml.
+constexpr const char* kLaunchSet = "captured";
 constexpr size_t kMostRoles = UINT8_MAX;
 constexpr size_t kMostStreams = UINT8_MAX;
 
@@ -106,6 +109,7 @@ class WorkloadMaker {
     SetUses();
     SetTotals();
     RETURN_IF_ERROR(SetHostMemory());
+    RETURN_IF_ERROR(SetLaunch());
     return std::move(workload_);
   }
 
@@ -300,6 +304,18 @@ class WorkloadMaker {
     const auto most = std::max_element(by_type.begin(), by_type.end(),
                                        [](auto& a, auto& b) { return a.second < b.second; });
     if (most != by_type.end()) workload_.totals.precision = most->first;
+  }
+
+  // What a capture does not run: the driver and NCCL. The program's own time is in Submodule::host.
+  Status SetLaunch() {
+    const std::string path = std::string(kDefaultConfigDirectory) + "/host-launch.yaml";
+    ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+    ASSIGN_OR_RETURN(const std::vector<HostLaunchSet> sets, ParseHostLaunchFile(text, path));
+    for (const HostLaunchSet& set : sets) {
+      if (set.launch.name == kLaunchSet) workload_.launch = set.launch;
+    }
+    if (workload_.launch.modeled()) return OkStatus();
+    return Error(fmt::format("has no set '{}'", kLaunchSet), {path, 0, 0});
   }
 
   Status SetHostMemory() {

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
+
+#include "core/model/attention_backend.h"
 
 namespace drydock::capture {
 namespace {
@@ -50,6 +53,7 @@ enum class Layout : uint8_t {
 };
 struct AttentionOperator {
   std::string_view name;
+  const char* backend;
   bool is_backward;
   Layout layout;
   size_t queries;  // index of the argument; keys and values follow
@@ -58,20 +62,32 @@ struct AttentionOperator {
   size_t longest = 0;  // kPacked: the longest sequence; that of keys follows
 };
 // As native_functions.yaml of PyTorch 2.9 and flash_attn_interface.py of flash-attn 2.8 have them.
+// flash-attn's own operators run FlashAttention-2, as PyTorch's do.
 constexpr AttentionOperator kAttention[] = {
-    {"aten::_scaled_dot_product_flash_attention", false, Layout::kHeadsFirst, 0, 3, 4},
-    {"aten::_scaled_dot_product_flash_attention_backward", true, Layout::kHeadsFirst, 1, 10, 11},
-    {"aten::_scaled_dot_product_efficient_attention", false, Layout::kHeadsFirst, 0, 5, 6},
-    {"aten::_scaled_dot_product_efficient_attention_backward", true, Layout::kHeadsFirst, 1, 9, 11},
-    {"aten::_scaled_dot_product_cudnn_attention", false, Layout::kHeadsFirst, 0, 5, 6},
-    {"aten::_scaled_dot_product_cudnn_attention_backward", true, Layout::kHeadsFirst, 1, 13, 14},
-    {"aten::_flash_attention_forward", false, Layout::kHeadsLast, 0, 7, 8, 3, 5},
-    {"aten::_flash_attention_backward", true, Layout::kHeadsLast, 1, 10, 11, 6, 8},
-    {"aten::_efficient_attention_forward", false, Layout::kHeadsLast, 0, 8, 9, 4, 6},
-    {"flash_attn::_flash_attn_forward", false, Layout::kHeadsLast, 0, 3, 5},
-    {"flash_attn::_flash_attn_backward", true, Layout::kHeadsLast, 1, 9, 11},
-    {"flash_attn::_flash_attn_varlen_forward", false, Layout::kPacked, 0, 7, 9, 3, 5},
-    {"flash_attn::_flash_attn_varlen_backward", true, Layout::kPacked, 1, 13, 15, 9, 11},
+    {"aten::_scaled_dot_product_flash_attention", kAttentionByPytorch, false, Layout::kHeadsFirst,
+     0, 3, 4},
+    {"aten::_scaled_dot_product_flash_attention_backward", kAttentionByPytorch, true,
+     Layout::kHeadsFirst, 1, 10, 11},
+    {"aten::_scaled_dot_product_efficient_attention", kAttentionByPytorch, false,
+     Layout::kHeadsFirst, 0, 5, 6},
+    {"aten::_scaled_dot_product_efficient_attention_backward", kAttentionByPytorch, true,
+     Layout::kHeadsFirst, 1, 9, 11},
+    {"aten::_scaled_dot_product_cudnn_attention", kAttentionByCudnn, false, Layout::kHeadsFirst, 0,
+     5, 6},
+    {"aten::_scaled_dot_product_cudnn_attention_backward", kAttentionByCudnn, true,
+     Layout::kHeadsFirst, 1, 13, 14},
+    {"aten::_flash_attention_forward", kAttentionByPytorch, false, Layout::kHeadsLast, 0, 7, 8, 3,
+     5},
+    {"aten::_flash_attention_backward", kAttentionByPytorch, true, Layout::kHeadsLast, 1, 10, 11, 6,
+     8},
+    {"aten::_efficient_attention_forward", kAttentionByPytorch, false, Layout::kHeadsLast, 0, 8, 9,
+     4, 6},
+    {"flash_attn::_flash_attn_forward", kAttentionByPytorch, false, Layout::kHeadsLast, 0, 3, 5},
+    {"flash_attn::_flash_attn_backward", kAttentionByPytorch, true, Layout::kHeadsLast, 1, 9, 11},
+    {"flash_attn::_flash_attn_varlen_forward", kAttentionByPytorch, false, Layout::kPacked, 0, 7, 9,
+     3, 5},
+    {"flash_attn::_flash_attn_varlen_backward", kAttentionByPytorch, true, Layout::kPacked, 1, 13,
+     15, 9, 11},
 };
 
 double NumberAt(const OperatorValues& values, size_t at) {
@@ -133,6 +149,22 @@ std::optional<Submodule> AttentionSubmodule(const AttentionOperator& op,
   s.bytes = (q->bytes() * 2 + k->bytes() + v->bytes()) * (op.is_backward ? 2 : 1);
   s.work = work;
   return s;
+}
+
+// Of tensors of the GPU.
+Bytes SumOf(const OperatorValue& value) {
+  Bytes sum;
+  for (const TensorShape& tensor : value.tensors) {
+    if (!tensor.on_host) sum += tensor.bytes();
+  }
+  return sum;
+}
+
+// From the value at `from` on.
+Bytes SumOf(const OperatorValues& values, size_t from) {
+  Bytes sum;
+  for (size_t i = from; i < values.size(); ++i) sum += SumOf(values[i]);
+  return sum;
 }
 
 // ---- Operators that work row by row -------------------------------------------------------
@@ -200,7 +232,11 @@ std::optional<Submodule> AdamSubmodule(const OperatorRange& range) {
   }
   work.tensors = static_cast<int64_t>(lists[0].tensors.size());
   if (work.elements == 0) return std::nullopt;
-  if (!is_fp32) return TrafficSubmodule(TrafficOf(range, {}), false);
+  if (!is_fp32) {
+    Bytes traffic;  // all are read, and all but the gradients written
+    for (size_t list = 0; list < 4; ++list) traffic += SumOf(lists[list]) * (list == 1 ? 1 : 2);
+    return TrafficSubmodule(traffic, false);
+  }
   Submodule s;
   s.pass = Pass::kNone;
   s.type = DataType::kFp32;
@@ -227,19 +263,12 @@ const std::set<std::string_view> kPuts = {
     "aten::index_copy_", "aten::scatter_",         "aten::scatter_add_",
     "aten::index_add",   "aten::scatter_reduce_",  "aten::index_fill_"};
 
-Bytes SumOf(const OperatorValue& value) {
-  Bytes sum;
-  for (const TensorShape& tensor : value.tensors) {
-    if (!tensor.on_host) sum += tensor.bytes();
-  }
-  return sum;
-}
-
-Bytes SumOf(const OperatorValues& values, size_t from) {
-  Bytes sum;
-  for (size_t i = from; i < values.size(); ++i) sum += SumOf(values[i]);
-  return sum;
-}
+// Read or change one element of each row: as many as there are targets, the argument with this
+// index.
+const std::map<std::string_view, size_t> kOneOfRow = {{"aten::nll_loss_forward", 1},
+                                                      {"aten::nll_loss_backward", 2},
+                                                      {"aten::nll_loss2d_forward", 1},
+                                                      {"aten::nll_loss2d_backward", 2}};
 
 bool IsInPlace(std::string_view name) { return name.ends_with('_'); }
 bool WorksOnLists(const OperatorRange& range) {
@@ -287,7 +316,7 @@ Submodule ProductSubmodule(const LoggedProduct& p, bool is_backward) {
     work.n = p.m;
     work.k = p.k;
     work.one_kernel = true;
-    work.fp8_input = work.fp8_gradient = true;  // other kernels quantize
+    work.fp8_input = work.fp8_gradient = IsQuantized(s.type);  // other kernels quantize
     s.pass = Pass::kForward;
     s.work = work;
     return s;
@@ -300,7 +329,7 @@ Submodule ProductSubmodule(const LoggedProduct& p, bool is_backward) {
     work.n = p.m;
     work.k = p.k;
     work.bias = work.fused = (p.epilogue & kEpilogueBias) != 0 && (p.epilogue & kBgradBits) == 0;
-    work.fp8_input = true;
+    work.fp8_input = IsQuantized(s.type);
   } else if (p.transpose_b && !p.transpose_a) {
     s.pass = Pass::kBackwardWeight;
     work.n = p.n;
@@ -312,7 +341,7 @@ Submodule ProductSubmodule(const LoggedProduct& p, bool is_backward) {
     work.rows = p.n;
     work.k = p.m;
     work.n = p.k;
-    work.fp8_gradient = true;
+    work.fp8_gradient = IsQuantized(s.type);
   }
   s.work = work;
   return s;
@@ -355,10 +384,21 @@ std::vector<Submodule> KnownSubmodules(const OperatorRange& range) {
   return found ? std::vector{*found} : std::vector<Submodule>();
 }
 
+const char* AttentionBackendOf(std::string_view name) {
+  for (const AttentionOperator& op : kAttention) {
+    if (op.name == name) return op.backend;
+  }
+  return nullptr;
+}
+
 Bytes TrafficOf(const OperatorRange& range, const OperatorValues& outputs) {
   const OperatorValues& arguments = range.arguments;
   const Bytes returned = SumOf(outputs, 0);
   if (arguments.empty()) return returned;
+  if (const auto it = kOneOfRow.find(range.name);
+      it != kOneOfRow.end() && it->second < arguments.size()) {
+    return SumOf(arguments[it->second]) * 2;
+  }
   if (kPicks.count(range.name) != 0) return returned * 2 + SumOf(arguments, 1);
   if (kPuts.count(range.name) != 0) return SumOf(arguments, 1) * 3;
   if (kOverwrites.count(range.name) != 0) return SumOf(arguments, 0);

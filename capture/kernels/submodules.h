@@ -38,6 +38,10 @@ bool IsKnownOperator(std::string_view name);
 // none if the operator has arguments that are not understood.
 std::vector<Submodule> KnownSubmodules(const OperatorRange& range);
 
+// Returns which library's kernels an operator of fused attention runs
+// (core/model/attention_backend.h), or null for another operator.
+const char* AttentionBackendOf(std::string_view name);
+
 // What all launches of an operator read and write.
 Bytes TrafficOf(const OperatorRange& range, const OperatorValues& outputs);
 // Deals an operator's traffic out to its launches, of which `blocks` has the thread blocks. Where

@@ -31,6 +31,9 @@ enum class EntryKind : uint16_t {
   // Kernels and products.
   kLaunch,
   kProduct,
+  kAttention,
+  kConvolution,
+  kTraffic,  // of a library's kernels that only move bytes
   // Memory.
   kAllocate,
   kFree,
@@ -69,7 +72,8 @@ struct EntryHeader {
   uint16_t words = 0;   // of 8 bytes, behind this header
   uint32_t thread = 0;  // the kernel's number
   int64_t wall_ns = 0;  // CLOCK_MONOTONIC when the call began
-  int64_t cpu_ns = 0;   // CPU time of the thread, without what the capture itself takes
+  int64_t cpu_ns = 0;   // CPU time of the thread, without what the capture itself takes;
+                        // kBeginOp, kEndOp: that of the thread's last entry of another kind
 };
 static_assert(sizeof(EntryHeader) == 24);
 
@@ -93,6 +97,14 @@ inline constexpr EntryFields kEntryFields[kEntryKinds] = {
     {"product",
      "library' m n k batch transpose_a transpose_b type_a type_b type_c type_d compute "
      "epilogue scales stream"},
+    {"attention",
+     "library' backward batch heads heads_kv queries keys depth depth_v type causal dropout "
+     "stream"},
+    {"convolution",
+     "library' direction batch groups in_channels out_channels dimensions in_1 in_2 in_3 kernel_1 "
+     "kernel_2 kernel_3 stride_1 stride_2 stride_3 dilation_1 dilation_2 dilation_3 out_1 out_2 "
+     "out_3 type_in type_out compute channels_last other_bytes stream"},
+    {"traffic", "library' operation' bytes stream"},
     {"allocate", "address bytes"},
     {"free", "address"},
     {"allocate-host", "address bytes"},
@@ -125,6 +137,14 @@ inline constexpr const EntryFields& FieldsOf(EntryKind kind) {
 // The GPU that the process believes in, and its rank. The launcher writes it to the file "process"
 // of the folder that kCaptureVariable names; logs go there, too: "PID.log".
 inline constexpr const char* kCaptureVariable = "DRYDOCK_CAPTURE";
+
+// A folder, if ranks of one capture share what they broadcast: a rank keeps small values there of
+// which it is the root, and ranks that run later read them. Without it, or where the root has not
+// run, a buffer keeps what it holds, and the log has a mark "unknown broadcast".
+inline constexpr const char* kBroadcastsVariable = "DRYDOCK_CAPTURE_BROADCASTS";
+
+// A number, if the program ends when it begins the forward pass behind so many iterations.
+inline constexpr const char* kIterationsVariable = "DRYDOCK_CAPTURE_ITERATIONS";
 
 struct CapturedProcess {
   static constexpr int kMaxGpus = 64;

@@ -107,6 +107,13 @@ std::map<std::string, std::string> OwnVariables() {
   return variables;
 }
 
+Result<StagedDirectory> MakeScratch() {
+  std::error_code failed;
+  const fs::path scratch = fs::temp_directory_path(failed);
+  if (failed) return Error("TMPDIR names no folder: " + failed.message());
+  return StagedDirectory::Create((scratch / "drydock-capture").string());
+}
+
 // A rank that runs.
 struct Running {
   int rank = 0;
@@ -164,18 +171,15 @@ namespace {
 class Processes {
  public:
   Processes(const CaptureEnvironment& environment, const Topology& topology,
-            const RankProgram& program, std::vector<RankPlace> places)
+            const RankProgram& program, std::vector<RankPlace> places, std::string broadcasts)
       : environment_(environment),
         topology_(topology),
         program_(program),
-        places_(std::move(places)) {}
+        places_(std::move(places)),
+        broadcasts_(std::move(broadcasts)) {}
 
   Status Start(int rank) {
-    std::error_code failed;
-    const fs::path scratch = fs::temp_directory_path(failed);
-    if (failed) return Error("TMPDIR names no folder: " + failed.message());
-    ASSIGN_OR_RETURN(StagedDirectory folder,
-                     StagedDirectory::Create((scratch / "drydock-capture").string()));
+    ASSIGN_OR_RETURN(StagedDirectory folder, MakeScratch());
     const RankPlace& place = places_[static_cast<size_t>(rank)];
     const CapturedProcess facts = FactsOf(topology_, place, rank);
     RETURN_IF_ERROR(folder.Write(
@@ -238,6 +242,10 @@ class Processes {
     const CapturedRank captured = {
         rank,       program_.world,          place.local, place.ranks_beside,
         place.host, places_.back().host + 1, folder};
+    variables[kBroadcastsVariable] = broadcasts_;
+    if (program_.iterations > 0) {
+      variables[kIterationsVariable] = std::to_string(program_.iterations);
+    }
     for (const auto& [name, value] : VariablesOf(environment_, captured)) {
       std::string& to = variables[name];
       to = IsList(name) && !to.empty() ? value + ":" + to : value;
@@ -276,6 +284,7 @@ class Processes {
   const Topology& topology_;
   const RankProgram& program_;
   std::vector<RankPlace> places_;
+  std::string broadcasts_;
   std::vector<std::unique_ptr<Running>> running_;
 };
 
@@ -284,7 +293,11 @@ class Processes {
 Status RankRunner::Run(const std::vector<int>& ranks, const UseRank& use, const ShowRanks& show) {
   ASSIGN_OR_RETURN(std::vector<RankPlace> places,
                    PlaceRanks(topology_, program_.world, program_.ranks_per_host));
-  Processes processes(environment_, topology_, program_, std::move(places));
+  if (!broadcasts_.has_value()) {
+    ASSIGN_OR_RETURN(StagedDirectory folder, MakeScratch());
+    broadcasts_.emplace(std::move(folder));
+  }
+  Processes processes(environment_, topology_, program_, std::move(places), broadcasts_->path());
   std::vector<int> waiting(ranks.rbegin(), ranks.rend());
   int most = INT32_MAX;  // at a time, since the memory ran out with more
   while (!waiting.empty() || processes.count() > 0) {

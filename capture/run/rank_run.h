@@ -4,12 +4,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "capture/environment/environment.h"
 #include "capture/log/log_file.h"
+#include "core/base/files.h"
 #include "core/base/result.h"
 #include "core/model/topology.h"
 
@@ -25,8 +27,10 @@ struct RankProgram {
   Variables environment;
   std::function<Variables(int rank)> rank_variables;  // set last; may be null
   int world = 1;
-  int ranks_per_host = 0;     // 0: one for each GPU of a host
-  int time_limit_s = 0;       // of a rank; 0: none
+  int ranks_per_host = 0;  // 0: one for each GPU of a host
+  int time_limit_s = 0;    // of a rank; 0: none
+  // A rank ends when it begins the forward pass behind so many iterations; 0: by itself.
+  int iterations = 0;
   bool shows_output = false;  // the program shares this process's stdout and stderr
 };
 
@@ -42,8 +46,9 @@ struct RankEnd {
 using UseRank = std::function<Status(RankEnd end)>;
 using ShowRanks = std::function<void(const std::vector<int>& running)>;  // ranks, sorted
 
-// Starts at most `jobs` ranks at a time, in their order; 0: as many as there are cores and memory
-// for, and the very first alone, to see what memory it takes. Not thread-safe.
+// Small values that a rank broadcasts are kept for the ranks of later calls and those that start
+// later. Starts at most `jobs` ranks at a time, in their order; 0: as many as there are cores and
+// memory for, and the very first alone, to see what memory it takes. Not thread-safe.
 class RankRunner {
  public:
   RankRunner(const CaptureEnvironment& environment, const Topology& topology,
@@ -63,6 +68,8 @@ class RankRunner {
   const RankProgram& program_;
   int jobs_;
   int64_t peak_bytes_ = 0;  // of any rank so far
+  // What ranks broadcast to those that run later.
+  std::optional<StagedDirectory> broadcasts_;
 };
 
 // Runs one rank.

@@ -69,11 +69,21 @@ void GpuWorkReader::Close(Frame* frame, const OperatorValues& outputs, std::vect
 bool GpuWorkReader::ReplaceByKnown(const Frame& frame) {
   std::vector<Submodule> submodules = KnownSubmodules(*frame.range);
   if (submodules.empty()) return false;
+  if (const char* backend = AttentionBackendOf(frame.range->name)) {
+    for (const Submodule& submodule : submodules) attention_flops_[backend] += submodule.flops;
+  }
   GpuWork& first = works_[frame.works.front()];
   first.submodules = std::move(submodules);
   SetName(&first, frame.range);
   for (size_t i = 1; i < frame.works.size(); ++i) works_[frame.works[i]].is_dropped = true;
   return true;
+}
+
+std::string GpuWorkReader::AttentionBackend() const {
+  const auto most =
+      std::max_element(attention_flops_.begin(), attention_flops_.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == attention_flops_.end() ? "" : most->first;
 }
 
 size_t GpuWorkReader::Add(const LogEntry& entry, const PlaceTracker::Here& here) {

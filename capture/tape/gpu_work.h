@@ -49,6 +49,8 @@ class GpuWorkReader {
   // By number. REQUIRES: its operator has ended.
   const GpuWork& work(size_t number) const { return works_[number]; }
   const std::map<std::string, TapeEstimate>& estimates() const { return estimates_; }
+  // The library of most of fused attention; "" if there is none.
+  std::string AttentionBackend() const;
 
  private:
   struct Frame {
@@ -73,6 +75,7 @@ class GpuWorkReader {
   std::deque<GpuWork> works_;
   std::unordered_map<uint32_t, Thread> threads_;
   std::map<std::string, TapeEstimate> estimates_;
+  std::map<std::string, double> attention_flops_;  // by library
 };
 
 // "at::native::vectorized_elementwise_kernel": a kernel's name without types and arguments.

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "core/nccl/recording.h"
 
@@ -15,7 +16,8 @@ constexpr std::string_view kStep = "Optimizer.step#";
 
 // What decides where iterations end.
 struct Landmarks {
-  std::vector<size_t> roots;      // forward passes of whole models begin
+  std::vector<size_t> roots;  // forward passes of whole models begin, or graphs of them
+  bool has_graphs = false;
   std::vector<size_t> steps;      // steps of optimizers have ended, in order
   std::vector<size_t> backwards;  // nodes of autograd have ended
   std::vector<size_t> tails;      // calls outside modules that may end an iteration
@@ -66,6 +68,9 @@ Landmarks FindLandmarks(const ProcessLog& log, LogRanges* ranges) {
       if (range.kind == RangeKind::kScope && range.name.starts_with(kStep)) {
         found.steps.push_back(i);
       }
+    } else if (entry.kind == EntryKind::kLaunchGraph) {
+      found.roots.push_back(i);
+      found.has_graphs = true;
     } else if (entry.kind == EntryKind::kCall && MayEndIteration(entry)) {
       const Thread& thread = threads[entry.thread];
       if (thread.modules == 0 && thread.backwards == 0) found.tails.push_back(i);
@@ -161,8 +166,17 @@ const OperatorValues& LogRanges::OutputsOf(int64_t number) {
 std::vector<LogIteration> FindIterations(const ProcessLog& log, LogRanges* ranges) {
   const Landmarks found = FindLandmarks(log, ranges);
   const size_t entries = log.entries().size();
-  const bool has_steps = !found.steps.empty();
-  const std::vector<size_t> ends = has_steps ? EndsBySteps(found, entries) : EndsByPeriod(log);
+  bool has_steps = !found.steps.empty();
+  std::vector<size_t> ends;
+  if (has_steps) ends = EndsBySteps(found, entries);
+  // A step in a CUDA graph is seen only while the graph is captured.
+  if (!has_steps || found.has_graphs) {
+    std::vector<size_t> repeated = EndsByPeriod(log);
+    if (repeated.size() > ends.size() + 1) {
+      ends = std::move(repeated);
+      has_steps = false;
+    }
+  }
   std::vector<LogIteration> iterations;
   // The first iteration begins with its forward pass: what came before made the model. Without
   // steps, whatever precedes the first repetition is the start.

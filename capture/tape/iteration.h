@@ -3,7 +3,8 @@
 // A step of an optimizer ends an iteration, and so do the steps that follow it without a forward
 // pass in between. What the program then still reduces and gathers before its next forward pass (a
 // sharded optimizer's parameters) belongs to the same iteration. A program that uses no optimizer
-// of PyTorch's repeats itself all the same: its iteration is the period of the GPU's work.
+// of PyTorch's, or has it in a CUDA graph, repeats itself all the same: its iteration is the period
+// of the GPU's work.
 #ifndef DRYDOCK_CAPTURE_TAPE_ITERATION_H_
 #define DRYDOCK_CAPTURE_TAPE_ITERATION_H_
 

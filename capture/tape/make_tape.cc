@@ -253,7 +253,10 @@ class TapeMaker {
     entry.count = static_cast<uint64_t>(words[7]);
     entry.group = static_cast<uint64_t>(words[8]);
     TapePlace place = PlaceOf(log);
-    if (SyncsGradients(entry, log.thread)) place.phase = Phase::kGradientSync;
+    if (SyncsGradients(entry, log.thread)) {
+      place = {};
+      place.phase = Phase::kGradientSync;
+    }
     AddOp(log, entry, place);
     return OkStatus();
   }
@@ -375,6 +378,7 @@ class TapeMaker {
           Time::Ns(uses.host_ns / uses.uses);
     }
     tape_.estimates = work_.estimates();
+    tape_.attention_backend = work_.AttentionBackend();
   }
 
   void AddBlock(const GpuWork& work) {

@@ -9,15 +9,17 @@ namespace drydock::capture {
 namespace {
 
 constexpr std::string_view kStep = "Optimizer.step#";
-// Around a node of autograd; it has the node's number, too.
+// Around a node of autograd and what the engine does for it, such as sums and hooks.
 constexpr std::string_view kEvaluation = "autograd::engine::evaluate_function";
 
 bool IsStep(const OperatorRange& range) {
   return range.kind == RangeKind::kScope && range.name.starts_with(kStep);
 }
+bool IsEvaluation(const OperatorRange& range) {
+  return range.kind == RangeKind::kOperator && range.name.starts_with(kEvaluation);
+}
 bool RecordsGradients(const OperatorRange& range) {
-  return range.kind == RangeKind::kOperator && range.sequence >= 0 &&
-         !range.name.starts_with(kEvaluation);
+  return range.kind == RangeKind::kOperator && range.sequence >= 0 && !IsEvaluation(range);
 }
 // PyTorch's own node, and the node with which FSDP2 sees that a group's gradients are there.
 bool HandsOver(const OperatorRange& range) {
@@ -32,33 +34,38 @@ void PlaceTracker::Begin(uint32_t number, const OperatorRange& range) {
   thread.open.push_back({&range, thread.now});
   switch (range.kind) {
     case RangeKind::kModule:
-      if (thread.modules++ == 0 && thread.node < 0) {
+      if (thread.modules == 0 && thread.node < 0) {
         if (range.path.empty()) microbatch_ = passes_[range.root]++;
         thread.now.microbatch = microbatch_;
       }
-      thread.now.module = &range;
+      // A module that is no part of another belongs to the module that calls it.
+      if (thread.modules++ == 0 || !range.path.empty()) thread.now.module = &range;
       break;
-    case RangeKind::kBackward: {
-      has_seen_backward_ = true;
-      thread.outer_nodes.emplace_back(thread.node, thread.recomputes);
-      thread.node = static_cast<int>(thread.open.size()) - 1;
-      thread.recomputes = 0;
+    case RangeKind::kBackward:
+      BeginNode(&thread);
       // A node without a number, such as that of a parameter, belongs to the node before it.
       if (const auto it = origins_.find(range.sequence); it != origins_.end()) {
         thread.now = it->second;
       }
       break;
-    }
     case RangeKind::kScope:
       if (IsStep(range)) ++thread.steps;
       break;
     case RangeKind::kOperator:
+      if (IsEvaluation(range)) BeginNode(&thread);
       if (!RecordsGradients(range)) break;
       if (thread.node >= 0) ++thread.recomputes;
       origins_[range.sequence] = thread.now;
       if (thread.now.microbatch < 0) origins_[range.sequence].microbatch = microbatch_;
       break;
   }
+}
+
+void PlaceTracker::BeginNode(Thread* thread) {
+  has_seen_backward_ = true;
+  thread->outer_nodes.emplace_back(thread->node, thread->recomputes);
+  thread->node = static_cast<int>(thread->open.size()) - 1;
+  thread->recomputes = 0;
 }
 
 void PlaceTracker::End(uint32_t number) {
@@ -70,11 +77,11 @@ void PlaceTracker::End(uint32_t number) {
   if (range.kind == RangeKind::kModule) {
     --thread.modules;
     thread.now.module = frame.outer.module;
-  } else if (range.kind == RangeKind::kBackward) {
-    // What follows on this thread, such as the hook of a parameter, belongs to the same module.
+  } else if (range.kind == RangeKind::kBackward || IsEvaluation(range)) {
+    // What follows on this thread, such as the node of a parameter, belongs to the same module.
     std::tie(thread.node, thread.recomputes) = thread.outer_nodes.back();
     thread.outer_nodes.pop_back();
-    if (thread.node >= 0 || thread.modules > 0) thread.now = frame.outer;
+    if (thread.modules > 0) thread.now = frame.outer;
   } else if (IsStep(range)) {
     --thread.steps;
   } else if (RecordsGradients(range) && thread.node >= 0) {

@@ -57,6 +57,8 @@ class PlaceTracker {
     std::vector<std::pair<int, int>> outer_nodes;
   };
 
+  void BeginNode(Thread* thread);
+
   std::unordered_map<uint32_t, Thread> threads_;
   std::unordered_map<int64_t, Origin> origins_;  // by sequence number
   std::unordered_map<int, int32_t> passes_;      // by root: forward passes of this iteration

@@ -77,6 +77,8 @@ struct RankTape {
   std::vector<Submodule> submodules;
   std::vector<ComputeBlock> blocks;
   std::vector<MemoryTransfer> transfers;
+  // Of most of fused attention (core/model/attention_backend.h); empty if there is none.
+  std::string attention_backend;
   PyTorchPeaks memory;  // of the whole program; 0: unknown
   TapeStart start;
   TapeHost host;

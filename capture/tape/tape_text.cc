@@ -45,7 +45,7 @@ class Writer {
                                    tape_.start.iteration, tape_.start.iterations);
     text += fmt::format("start: {} launches, {} products, {} calls\n", tape_.start.launches,
                         tape_.start.products, tape_.start.calls);
-    if (tape_.memory.reserved.count() > 0) {
+    if (options_.with_times && tape_.memory.reserved.count() > 0) {
       text += fmt::format("memory: {} B allocated, {} B reserved\n", tape_.memory.allocated.count(),
                           tape_.memory.reserved.count());
     }

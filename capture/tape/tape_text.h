@@ -9,8 +9,9 @@
 namespace drydock::capture {
 
 struct TapeTextOptions {
-  // Adds what the host's work took on this machine. Without times, two captures of a program have
-  // the same text.
+  // Adds what the host's work took on this machine, and the peaks of memory: a thread of PyTorch's
+  // frees what messages used, sooner or later. Without both, two captures of a program have the
+  // same text.
   bool with_times = false;
 };
 

@@ -27,7 +27,9 @@ struct Groups {
   std::mutex mutex;
   std::map<uint64_t, Members> by_key;     // of unique ids
   std::map<uint64_t, Members> by_serial;  // of communicators
-  Members expected;                       // of the group that is being made
+  std::map<uint64_t, std::string> names;
+  std::map<std::string, int> communicators;  // of the same ranks
+  Members expected;                          // of the group that is being made
 };
 Groups& All() {
   static Groups& groups = *new Groups;
@@ -85,6 +87,19 @@ void GiveParts(const RecordRequest& request, const RecordPart& own, char* all) {
   }
 }
 
+// Unique ids are random, so that communicators have other numbers in the processes of other ranks.
+// Their members, and the order in which communicators of the same members are made, are the same.
+void NameCommunicator(uint64_t serial, const Members& members) {
+  if (!All().by_serial.emplace(serial, members).second) return;
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const int32_t rank : members.ranks)
+    hash = (hash ^ static_cast<uint64_t>(rank)) * 0x100000001b3;
+  char text[40];
+  snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
+  const int count = All().communicators[text]++;
+  All().names[serial] = std::string(text) + "-" + std::to_string(count);
+}
+
 void Exchange(const RecordRequest* request, const void* own, char* all, uint64_t* serial) {
   const std::lock_guard<std::mutex> lock(All().mutex);
   *serial = Mix(Mix(request->key, request->round), static_cast<uint64_t>(request->members));
@@ -97,7 +112,7 @@ void Exchange(const RecordRequest* request, const void* own, char* all, uint64_t
     GiveParts(*request, part, all);
   } else if (request->bytes == sizeof(RecordHome)) {
     const Members members = MembersOf(*request);
-    if (!members.ranks.empty()) All().by_serial[*serial] = members;
+    if (!members.ranks.empty()) NameCommunicator(*serial, members);
     GiveHomes(*request, members.ranks, all);
   }
 }
@@ -168,6 +183,12 @@ std::string ListOf(const Ranks& ranks) {
     i = last + 1;
   }
   return text;
+}
+
+std::string CommunicatorName(uint64_t communicator) {
+  const std::lock_guard<std::mutex> lock(All().mutex);
+  const auto it = All().names.find(communicator);
+  return it == All().names.end() ? "" : it->second;
 }
 
 }  // namespace drydock::hackcuda

@@ -21,7 +21,10 @@ void hackcuda_end_op(const char* outputs, size_t length) {
 void hackcuda_mark(const char* text, size_t length) {
   Log(EntryKind::kMark, {NameNumber({text, length})});
 }
-void hackcuda_pause_clock() { drydock::hackcuda::PauseClock(); }
+void hackcuda_pause_clock(int is_long) {
+  using drydock::hackcuda::Work;
+  drydock::hackcuda::PauseClock(is_long != 0 ? Work::kLong : Work::kShort);
+}
 void hackcuda_resume_clock() { drydock::hackcuda::ResumeClock(); }
 void hackcuda_answer(int64_t value) { drydock::hackcuda::SetAnswer(value); }
 void hackcuda_forget_answer() { drydock::hackcuda::SetAnswer({}); }

@@ -17,8 +17,8 @@ void hackcuda_end_op(const char* outputs, size_t length);
 void hackcuda_mark(const char* text, size_t length);
 
 /* What this thread does between these calls is the capture's own work: the log's CPU times leave it
- * out. */
-void hackcuda_pause_clock(void);
+ * out. Calls nest. `is_long`: it may take more than some microseconds. */
+void hackcuda_pause_clock(int is_long);
 void hackcuda_resume_clock(void);
 
 /* What the host gets when it next reads at most 8 bytes from the GPU, on this thread: a count that

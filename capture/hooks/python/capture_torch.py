@@ -5,6 +5,7 @@ import atexit
 import ctypes
 import inspect
 import os
+import sys
 import weakref
 
 RANK, WORLD = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
@@ -205,6 +206,29 @@ def replace_groups(module):
         module.split_group = tell(module.split_group, ranks_of_split, splits_of)
 
 
+class Iterations:
+    """Ends the program once it has done what the capture wants: where it begins the forward pass behind so many iterations. Steps
+    of optimizers with no forward pass in between end one iteration.
+    """
+
+    def __init__(self, wanted):
+        self.left = wanted
+        self.stepped = False
+
+    def note_step(self, *_):
+        self.stepped = True
+
+    def note_forward(self):
+        self.stepped = False
+        self.left -= 1
+        if self.left == 0:
+            mark("enough iterations")
+            mark_peaks()
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(0)  # neither handlers at exit nor what the program does behind its loop
+
+
 class Modules:
     """The modules of the program by the names that the program gives them: "0:layers.3.mlp" is a part of the first module that
     the program called by itself, "0:".
@@ -230,38 +254,109 @@ class Modules:
         return self.texts[id(module)][1]
 
 
+def quick_calls():
+    """Functions of libhackcuda that do not give up Python's lock."""
+    quick = ctypes.PyDLL("libhackcuda.so")
+    quick.hackcuda_begin_op.argtypes = quick.hackcuda_end_op.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+    calls = quick.hackcuda_begin_op, quick.hackcuda_end_op, quick.hackcuda_pause_clock, quick.hackcuda_resume_clock
+    quick.hackcuda_pause_clock.argtypes = [ctypes.c_int]
+    for call in calls:
+        call.restype = None
+    return calls
+
+
+def leave_to_python(module, *functions):
+    """torch.compile does not look into these functions."""
+    skip_code = getattr(module._C._dynamo.eval_frame, "skip_code", None)
+    for function in functions if skip_code is not None else []:
+        skip_code(function.__code__)
+
+
 def mark_modules(module):
     """Calls of modules enter the log as operators do. Global hooks would do, but torch.compile looks for them; a call that it
     compiles never comes here.
     """
     modules = Modules()
-    quick = ctypes.PyDLL("libhackcuda.so")
-    begin, end = quick.hackcuda_begin_op, quick.hackcuda_end_op
-    begin.argtypes = end.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
-    begin.restype = end.restype = None
+    begin, end, _, _ = quick_calls()
     call = module.nn.Module.__call__
+    wanted = int(os.environ.get("DRYDOCK_CAPTURE_ITERATIONS", "0"))
+    iterations = Iterations(wanted)
+    if wanted > 0:
+        module.optim.optimizer.register_optimizer_step_post_hook(iterations.note_step)
 
     def call_and_mark(self, *arguments, **named):
         text = modules.text_of(self)
+        if iterations.stepped and b": " in text:  # a root
+            iterations.note_forward()
         begin(text, len(text))
         try:
             return call(self, *arguments, **named)
         finally:
             end(b"", 0)
 
-    skip_code = getattr(module._C._dynamo.eval_frame, "skip_code", None)
-    if skip_code is not None:
-        skip_code(call_and_mark.__code__)
-        skip_code(Modules.text_of.__code__)
+    leave_to_python(module, call_and_mark, Modules.text_of)
     module.nn.Module.__call__ = call_and_mark
 
 
-def mark_memory(module):
-    def mark_peaks():
-        if module.cuda.is_initialized():
-            mark(f"memory {module.cuda.max_memory_allocated()} {module.cuda.max_memory_reserved()}")
+# c10's names of types.
+TYPES = {"float32": "Float", "float16": "Half", "bfloat16": "BFloat16", "float64": "Double", "int64": "Long", "int32": "Int",
+         "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool", "float8_e4m3fn": "Float8_e4m3fn",
+         "float8_e5m2": "Float8_e5m2"}
 
-    atexit.register(mark_peaks)
+
+def text_of_argument(value):
+    """As the observer of operators writes a tensor or number."""
+    dtype = str(getattr(value, "dtype", "")).removeprefix("torch.")
+    if dtype not in TYPES:
+        return str(value) if isinstance(value, int) else ""
+    shape = ",".join(map(str, value.shape))
+    if not value.is_contiguous():
+        shape += ":" + ",".join(map(str, value.stride()))
+    return f"{TYPES[dtype]}{'' if value.is_cuda else '@host'}[{shape}]"
+
+
+def mark_kernels(kind, name_of, names_of):
+    """Kernels of Triton have no operator around them; `kind.run` launches one. What it reads and writes is told, twice where the
+    compiler says that it does both.
+    """
+    import torch
+
+    begin, end, pause, resume = quick_calls()
+    run = kind.run
+
+    def run_and_mark(self, *arguments, **named):
+        pause(0)
+        names = names_of(self)
+        texts = []
+        for i, value in enumerate(arguments):
+            text = text_of_argument(value)
+            texts += [text] * (2 if i < len(names) and names[i].startswith("in_out") else 1)
+        text = f"triton::{name_of(self)}({','.join(texts)})".encode()
+        begin(text, len(text))
+        resume()
+        try:
+            return run(self, *arguments, **named)
+        finally:
+            end(b"", 0)
+
+    leave_to_python(torch, run_and_mark, text_of_argument, name_of, names_of)
+    kind.run = run_and_mark
+
+
+def mark_compiled(module):
+    mark_kernels(module.CachingAutotuner, lambda kernel: kernel.inductor_meta.get("kernel_name", "kernel"),
+                 lambda kernel: list(kernel.triton_meta.get("signature", ())))
+
+
+def mark_triton(module):
+    mark_kernels(module.JITFunction, lambda kernel: kernel.__name__, lambda kernel: ())
+
+
+def mark_peaks():
+    import torch
+
+    if torch.cuda.is_initialized():
+        mark(f"memory {torch.cuda.max_memory_allocated()} {torch.cuda.max_memory_reserved()}")
 
 
 def observe(module):
@@ -269,11 +364,13 @@ def observe(module):
     if path:
         module.capture_observer = ctypes.CDLL(path)
         mark_modules(module)
-        mark_memory(module)
+        atexit.register(mark_peaks)
 
 
 ACTIONS = {
     "torch": observe,
+    "torch._inductor.runtime.triton_heuristics": mark_compiled,
+    "triton.runtime.jit": mark_triton,
     "torch.distributed.rendezvous": replace_rendezvous,
     "torch.distributed.distributed_c10d": replace_groups,
 }

@@ -88,7 +88,7 @@ thread_local int computing = 0;  // operators that run inside others do not comp
 
 // The work of the capture is no time of the program.
 struct PausedClock {
-  PausedClock() { hackcuda_pause_clock(); }
+  explicit PausedClock(bool is_long) { hackcuda_pause_clock(is_long ? 1 : 0); }
   ~PausedClock() { hackcuda_resume_clock(); }
 };
 
@@ -101,7 +101,7 @@ bool ComputesValues() {
 }
 
 std::unique_ptr<at::ObserverContext> Begin(const at::RecordFunction& fn) {
-  const PausedClock paused;
+  const PausedClock paused(false);
   auto observed = std::make_unique<Observed>();
   thread_local std::string text;
   text.clear();
@@ -120,9 +120,10 @@ std::unique_ptr<at::ObserverContext> Begin(const at::RecordFunction& fn) {
   const Operator& op = OperatorOf(*name);
   if (op.counts) {
     observed->answers = true;
+    const PausedClock computes(true);
     AnswerCount(op, fn.inputs());
   }
-  if (op.handle != nullptr) {
+  if (op.handle != nullptr && ArePlain(fn.inputs())) {
     observed->computes = true;
     if (computing++ == 0) {
       observed->op = &op;
@@ -133,13 +134,14 @@ std::unique_ptr<at::ObserverContext> Begin(const at::RecordFunction& fn) {
 }
 
 void End(const at::RecordFunction& fn, at::ObserverContext* context) {
-  const PausedClock paused;
+  const PausedClock paused(false);
   auto* observed = static_cast<Observed*>(context);
   if (observed->answers) hackcuda_forget_answer();
   if (observed->computes) --computing;
   const c10::ArrayRef<const c10::IValue> outputs(fn.outputs().data(), fn.outputs().size());
   const c10::ArrayRef<const c10::IValue> inputs(observed->inputs.data(), observed->inputs.size());
-  if (observed->op != nullptr && (AreOnGpu(inputs) || AreOnGpu(outputs))) {
+  if (observed->op != nullptr && ArePlain(outputs) && (AreOnGpu(inputs) || AreOnGpu(outputs))) {
+    const PausedClock computes(true);
     Compute(*observed->op, inputs, outputs);
   }
   thread_local std::string text;
