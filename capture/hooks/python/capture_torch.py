@@ -3,6 +3,7 @@ absent rank holds what this rank holds.
 """
 import atexit
 import ctypes
+import importlib
 import inspect
 import os
 import sys
@@ -282,7 +283,7 @@ def mark_modules(module):
     wanted = int(os.environ.get("DRYDOCK_CAPTURE_ITERATIONS", "0"))
     iterations = Iterations(wanted)
     if wanted > 0:
-        module.optim.optimizer.register_optimizer_step_post_hook(iterations.note_step)
+        importlib.import_module("torch.optim.optimizer").register_optimizer_step_post_hook(iterations.note_step)
 
     def call_and_mark(self, *arguments, **named):
         text = modules.text_of(self)
