@@ -27,7 +27,7 @@ class Commands(unittest.TestCase):
         cls.addClassCleanup(folder.cleanup)
         cls.folder = pathlib.Path(folder.name)
 
-    def capture(self, *words, options=(), hosts=1, environment=()):
+    def capture(self, *words, options=(), hosts=2, environment=()):
         """Returns the run directory and what drydock-capture said."""
         run = self.folder / self.id().rsplit(".", 1)[1]
         done = subprocess.run(
@@ -51,7 +51,7 @@ class Commands(unittest.TestCase):
         summary = (run / "summary.txt").read_text()
         self.assertIn("trained.py", summary)
         self.assertIn("all-reduce", summary)
-        checked = subprocess.run([OPTIONS.bin / "workload-gen", "check", run, "--cluster", CLUSTER, "--set", "cluster.hosts=1"])
+        checked = subprocess.run([OPTIONS.bin / "workload-gen", "check", run, "--cluster", CLUSTER, "--set", "cluster.hosts=2"])
         self.assertEqual(checked.returncode, 0)
 
     def test_a_script_whose_ranks_get_their_number_as_an_argument(self):
