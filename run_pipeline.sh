@@ -8,7 +8,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/scripts/setup.sh"
 networks=(analytical fluid packet auto)
 folds=(off exact relaxed auto)
 stages=(workload-gen simccl compute-sim exec-engine report)
-valued_options=(--out --network --threads --processes --hostfile --until --iterations --fold --set --gpu-profile --megatron-args --variable
+valued_options=(--out --network --threads --processes --hostfile --until --iterations --fold --set --gpu-profile --megatron-args --variable --workload
   --only --from "${setup_options[@]}")
 
 print_help() {
@@ -18,6 +18,7 @@ run_pipeline.sh: predicts the iteration time of a training run on a cluster that
 Usage:
   ./run_pipeline.sh MODEL.yaml CLUSTER.topo [options]
   ./run_pipeline.sh --megatron-args SCRIPT CLUSTER.topo [options]
+  ./run_pipeline.sh --workload RUN [CLUSTER.topo] [options]
 
 What to run:
   --out DIR                run directory (default: runs/MODEL-CLUSTER)
@@ -33,6 +34,8 @@ What to run:
   --variable NAME=VALUE    sets a variable that SCRIPT does not assign itself; may be repeated
   --strict                 anything not modeled in SCRIPT, a config.json or a file of overlaps is an error
   --ignore-unknown         unknown arguments of SCRIPT and variables without a value are left out, not errors
+  --workload RUN           in place of MODEL.yaml, a run directory whose workload another tool has written, such as
+                           drydock-capture or nccl-record; with CLUSTER, the workload has to be of that cluster
   --gpu-profile FILE       measured kernel times, used in preference to the shipped ones; may be repeated
   --only STAGE             runs only this stage
   --from STAGE             runs this stage and all later ones
@@ -60,6 +63,7 @@ TEXT
 
 inputs=()
 megatron_args=''
+workload=''
 out=''
 first_stage=0
 last_stage=$((${#stages[@]} - 1))
@@ -148,6 +152,10 @@ take_option() {
       megatron_args=$2
       workload_args+=(--megatron-args "$2")
       ;;
+    --workload)
+      [[ -d $2/1-workload ]] || { say "$2: error: it has no workload (1-workload/)$(suggest_neighbour "$2")"; exit 1; }
+      workload=$2
+      ;;
     --variable)
       [[ $2 == ?*=* ]] || usage_error "--variable needs NAME=VALUE, not '$2'"
       workload_args+=(--variable "$2")
@@ -201,6 +209,15 @@ check_inputs() {
   local file
   [[ -z $megatron_args || ${#inputs[@]} -le 1 ]] ||
     usage_error "--megatron-args takes the place of '${inputs[0]}'; give one of them"
+  if [[ -n $workload ]]; then
+    [[ -z $megatron_args ]] || usage_error "--workload and --megatron-args exclude each other"
+    [[ -z $out || $out == "$workload" ]] || usage_error "--workload names the run directory; leave --out out"
+    ((${#inputs[@]} <= 1)) || usage_error "--workload takes the place of '${inputs[0]}'; give a cluster or nothing"
+    ((${#workload_args[@]} == 0 || ${#inputs[@]} == 1)) ||
+      usage_error "${workload_args[0]} says something of the cluster; give the cluster with --workload"
+    out=$workload
+    ((first_stage > 0)) || first_stage=1
+  fi
   case ${#inputs[@]} in
     2) ;;
     0)
@@ -208,7 +225,7 @@ check_inputs() {
         usage_error "a model and a cluster are needed: MODEL.yaml CLUSTER.topo"
       fi
       ;;
-    1) [[ -n $megatron_args ]] || usage_error "a cluster is needed after the model '${inputs[0]}'" ;;
+    1) [[ -n $megatron_args || -n $workload ]] || usage_error "a cluster is needed after the model '${inputs[0]}'" ;;
     *) usage_error "one model and one cluster are needed; unexpected argument '${inputs[2]}'" ;;
   esac
   [[ -z $hostfile || -n $processes ]] || usage_error "--hostfile needs --processes, the number of processes"
@@ -298,6 +315,7 @@ run_stage() {
   local status=0 launcher=() args=("${common_args[@]}" --if-changed)
   case $1 in
     workload-gen) args+=("${inputs[@]}" -o "$out" "${workload_args[@]}") ;;
+    check) args=("${common_args[@]}" check "$out" --cluster "${inputs[0]}" "${workload_args[@]}") ;;
     compute-sim) args+=("$out" "${compute_args[@]}") ;;
     exec-engine)
       args+=("$out" "${network_args[@]}" "${threads_args[@]}" "${length_args[@]}" "${fold_args[@]}")
@@ -305,7 +323,7 @@ run_stage() {
       ;;
     *) args+=("$out") ;;
   esac
-  run_group "${launcher[@]}" "$root/build/release/bin/$1" "${args[@]}" || status=$?
+  run_group "${launcher[@]}" "$root/build/release/bin/${1/#check/workload-gen}" "${args[@]}" || status=$?
   ((status != 0)) || return 0
   if ((${#launcher[@]} > 0 && status == 255)); then
     say "$command_name: error: mpirun could not start the processes${hostfile:+ on the machines of $hostfile}"
@@ -330,4 +348,5 @@ check_inputs
 [[ -n $out ]] || out=$(default_out)
 set_up release "${tool_targets[@]}"
 claim_out
+[[ -z $workload || ${#inputs[@]} == 0 ]] || run_stage check
 for ((stage = first_stage; stage <= last_stage; stage++)); do run_stage "${stages[stage]}"; done

@@ -137,6 +137,11 @@ Result<std::string> KeyOf(const Torch& torch, const WantedLibraries& wanted,
 
 }  // namespace
 
+Status CheckPython(const std::string& python) {
+  const Result<Torch> torch = FindTorch(python);
+  return torch.ok() ? OkStatus() : Status(torch.error());
+}
+
 Result<CaptureEnvironment> PrepareEnvironment(const std::string& python, const CaptureParts& parts,
                                               const std::string& cache) {
   ASSIGN_OR_RETURN(const Torch torch, FindTorch(python));
@@ -165,9 +170,7 @@ Result<CaptureEnvironment> PrepareEnvironment(const std::string& python, const C
 
 std::vector<std::pair<std::string, std::string>> VariablesOf(const CaptureEnvironment& environment,
                                                              const CapturedRank& rank) {
-  const int host = rank.rank / rank.local_world;
   const auto text = [](int number) { return std::to_string(number); };
-  const char* path = std::getenv("PYTHONPATH");
   return {
       {"DRYDOCK_CAPTURE", rank.folder},
       {"DRYDOCK_CAPTURE_OBSERVER", environment.observer},
@@ -175,17 +178,21 @@ std::vector<std::pair<std::string, std::string>> VariablesOf(const CaptureEnviro
       {"LD_PRELOAD", fmt::format("{}", fmt::join(environment.preloaded, ":"))},
       {"LD_LIBRARY_PATH", environment.folder},
       {"TRITON_LIBCUDA_PATH", environment.folder},
-      {"PYTHONPATH", environment.hooks + (path != nullptr ? std::string(":") + path : "")},
+      {"PYTHONPATH", environment.hooks},
       {"RANK", text(rank.rank)},
       {"WORLD_SIZE", text(rank.world)},
-      {"LOCAL_RANK", text(rank.rank % rank.local_world)},
+      {"LOCAL_RANK", text(rank.local)},
       {"LOCAL_WORLD_SIZE", text(rank.local_world)},
-      {"GROUP_RANK", text(host)},
-      {"GROUP_WORLD_SIZE", text(rank.world / rank.local_world)},
-      {"NODE_RANK", text(host)},
+      {"GROUP_RANK", text(rank.host)},
+      {"GROUP_WORLD_SIZE", text(rank.hosts)},
+      {"NODE_RANK", text(rank.host)},
       {"MASTER_ADDR", "127.0.0.1"},
       {"MASTER_PORT", "29500"},
       {"TORCHELASTIC_RUN_ID", "capture"},
+      // One order of additions, and no threads that wait for a core which another rank has.
+      {"OMP_NUM_THREADS", "1"},
+      {"PYTHONFAULTHANDLER", "1"},
+      {"PYTHONHASHSEED", "0"},  // sets are walked in the same order by every capture
       // Threads of PyTorch that would wait for the absent ranks.
       {"TORCH_NCCL_ENABLE_MONITORING", "0"},
       {"TORCH_NCCL_DUMP_ON_TIMEOUT", "0"},

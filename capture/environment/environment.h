@@ -26,15 +26,21 @@ struct CaptureEnvironment {
   std::string hooks;                   // folder of Python's hooks
 };
 
+// Whether programs of this Python can be captured. Errors: it has no PyTorch, or one without CUDA.
+Status CheckPython(const std::string& python);
+
 // Finds the PyTorch of `python` and makes what is missing below `cache`. Errors: this Python has no
 // PyTorch, or one without CUDA; a compiler is missing or fails.
 Result<CaptureEnvironment> PrepareEnvironment(const std::string& python, const CaptureParts& parts,
                                               const std::string& cache);
 
-// The variables of a process that is `rank` of `world`, with `local_world` ranks on its host. Its
-// log and the file "process" are in `folder`.
+// The variables of a process that is `rank` of `world`, the `local`-th of `local_world` ranks on
+// `host` of `hosts`. Its log and the file "process" are in `folder`. Lists of paths (LD_PRELOAD,
+// LD_LIBRARY_PATH, PYTHONPATH) come before those of the user.
 struct CapturedRank {
-  int rank = 0, world = 1, local_world = 1;
+  int rank = 0, world = 1;
+  int local = 0, local_world = 1;
+  int host = 0, hosts = 1;
   std::string folder;
 };
 std::vector<std::pair<std::string, std::string>> VariablesOf(const CaptureEnvironment& environment,

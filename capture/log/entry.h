@@ -31,6 +31,9 @@ enum class EntryKind : uint16_t {
   // Kernels and products.
   kLaunch,
   kProduct,
+  kAttention,
+  kConvolution,
+  kTraffic,  // of a library's kernels that only move bytes
   // Memory.
   kAllocate,
   kFree,
@@ -69,12 +72,13 @@ struct EntryHeader {
   uint16_t words = 0;   // of 8 bytes, behind this header
   uint32_t thread = 0;  // the kernel's number
   int64_t wall_ns = 0;  // CLOCK_MONOTONIC when the call began
-  int64_t cpu_ns = 0;   // CPU time of the thread
+  int64_t cpu_ns = 0;   // CPU time of the thread, without what the capture itself takes;
+                        // kBeginOp, kEndOp: that of the thread's last entry of another kind
 };
 static_assert(sizeof(EntryHeader) == 24);
 
 inline constexpr int kMaxWords = 32;      // of an entry that is no text
-inline constexpr int kMaxText = 1 << 14;  // longer names are cut
+inline constexpr int kMaxText = 1 << 18;  // longer names are cut
 
 // Where copies begin or end.
 enum class Side : int64_t { kHost, kPinned, kDevice };
@@ -93,6 +97,14 @@ inline constexpr EntryFields kEntryFields[kEntryKinds] = {
     {"product",
      "library' m n k batch transpose_a transpose_b type_a type_b type_c type_d compute "
      "epilogue scales stream"},
+    {"attention",
+     "library' backward batch heads heads_kv queries keys depth depth_v type causal dropout "
+     "stream"},
+    {"convolution",
+     "library' direction batch groups in_channels out_channels dimensions in_1 in_2 in_3 kernel_1 "
+     "kernel_2 kernel_3 stride_1 stride_2 stride_3 dilation_1 dilation_2 dilation_3 out_1 out_2 "
+     "out_3 type_in type_out compute channels_last other_bytes stream"},
+    {"traffic", "library' operation' bytes stream"},
     {"allocate", "address bytes"},
     {"free", "address"},
     {"allocate-host", "address bytes"},
@@ -114,7 +126,7 @@ inline constexpr EntryFields kEntryFields[kEntryKinds] = {
     {"instantiate", "graph executable"},
     {"launch-graph", "executable stream"},
     {"begin-op", "op'"},
-    {"end-op", ""},
+    {"end-op", "outputs'"},
     {"mark", "what'"},
     {"refuse", "library' function'"},
 };
@@ -126,10 +138,19 @@ inline constexpr const EntryFields& FieldsOf(EntryKind kind) {
 // of the folder that kCaptureVariable names; logs go there, too: "PID.log".
 inline constexpr const char* kCaptureVariable = "DRYDOCK_CAPTURE";
 
+// A folder, if ranks of one capture share what they broadcast: a rank keeps small values there of
+// which it is the root, and ranks that run later read them. Without it, or where the root has not
+// run, a buffer keeps what it holds, and the log has a mark "unknown broadcast".
+inline constexpr const char* kBroadcastsVariable = "DRYDOCK_CAPTURE_BROADCASTS";
+
+// A number, if the program ends when it begins the forward pass behind so many iterations.
+inline constexpr const char* kIterationsVariable = "DRYDOCK_CAPTURE_ITERATIONS";
+
 struct CapturedProcess {
   static constexpr int kMaxGpus = 64;
   int32_t rank = -1;
-  int32_t gpus = 0;  // of its host
+  int32_t gpus = 0;            // of its host
+  int32_t ranks_per_host = 0;  // rank r is on host r / ranks_per_host; 0: as many as GPUs
   int32_t compute_capability = 0;
   int32_t sms = 0;
   int32_t clock_khz = 0;

@@ -15,6 +15,12 @@ bool IsPoll(EntryKind kind) {
   return kind == EntryKind::kAskEvent || kind == EntryKind::kAskStream;
 }
 
+// What depends on when a thread of the framework asks.
+bool Wavers(const ProcessLog& log, const LogEntry& entry) {
+  return IsPoll(entry.kind) ||
+         (entry.kind == EntryKind::kMark && log.name(entry.words[0]).starts_with("memory "));
+}
+
 // Fields whose words differ between runs.
 bool IsArbitrary(EntryKind kind, const std::string& field) {
   return field == "communicator" || field == "key" ||
@@ -54,7 +60,7 @@ std::string LogText(const ProcessLog& log, const LogTextOptions& options) {
   std::map<uint32_t, size_t> threads;
   const int64_t start = log.entries().empty() ? 0 : log.entries().front().wall_ns;
   for (const LogEntry& entry : log.entries()) {
-    if (!options.with_times && IsPoll(entry.kind)) continue;
+    if (!options.with_times && Wavers(log, entry)) continue;
     const size_t thread = threads.emplace(entry.thread, threads.size()).first->second;
     if (options.with_times) {
       text += fmt::format("{:.3f} {:.3f} ", static_cast<double>(entry.wall_ns - start) / 1e3,

@@ -13,10 +13,9 @@ namespace drydock::capture {
 struct LogTextOptions {
   // Begins each line with the time since the first entry and the thread's CPU time, in us. Without
   // times, two captures of a program have the same text: it leaves out what threads of the
-  // framework ask from time to time, and numbers communicators and addresses of the host as they
-  // appear.
-  // Frameworks take any event that is free, so an event is known by its record: the n-th of the
-  // log.
+  // framework ask from time to time and the peaks of memory, and numbers communicators and
+  // addresses of the host as they appear. Frameworks take any event that is free, so an event is
+  // known by its record: the n-th of the log.
   bool with_times = false;
 };
 

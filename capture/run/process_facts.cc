@@ -1,24 +1,18 @@
 #include "capture/run/process_facts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
+
+#include "core/base/plural.h"
 
 namespace drydock::capture {
 namespace {
 
 // Of the driver and its libraries on a GPU of today: CUDA's context, before NCCL.
 constexpr int64_t kContextBytes = int64_t{600} << 20;
-
-const HostKind& KindOf(const Topology& topology, int rank) {
-  int first = 0;
-  for (int host = 0; host < topology.host_count(); ++host) {
-    const HostKind& kind = topology.kind_of_host(host);
-    if (rank < first + kind.gpus) return kind;
-    first += kind.gpus;
-  }
-  CHECK(false);
-}
 
 // "h100-sxm-80g" is "NVIDIA H100 SXM 80G".
 std::string ProductName(const GpuSpec& gpu) {
@@ -31,13 +25,36 @@ std::string ProductName(const GpuSpec& gpu) {
 
 }  // namespace
 
-int RanksBeside(const Topology& topology, int rank) { return KindOf(topology, rank).gpus; }
+Result<std::vector<RankPlace>> PlaceRanks(const Topology& topology, int world, int ranks_per_host) {
+  std::vector<RankPlace> places;
+  int first = 0;
+  for (int host = 0; host < topology.host_count(); ++host) {
+    const int gpus = topology.kind_of_host(host).gpus;
+    if (ranks_per_host > gpus) {
+      return Error(fmt::format("{} ranks on a host: host {} of the cluster has {}", ranks_per_host,
+                               host, Plural(gpus, "GPU")));
+    }
+    const int left = world - static_cast<int>(places.size());
+    const int here = std::min(ranks_per_host > 0 ? ranks_per_host : gpus, left);
+    for (int local = 0; local < here; ++local) {
+      places.push_back({host, first + local, local, here, 0});
+    }
+    if (here == left) break;
+    first += gpus;
+  }
+  if (static_cast<int>(places.size()) < world) {
+    return Error(fmt::format("{} ranks: the cluster has places for {}", world, places.size()));
+  }
+  for (RankPlace& place : places) place.ranks_per_host = places.front().ranks_beside;
+  return places;
+}
 
-CapturedProcess FactsOf(const Topology& topology, int rank) {
-  const HostKind& kind = KindOf(topology, rank);
+CapturedProcess FactsOf(const Topology& topology, const RankPlace& place, int rank) {
+  const HostKind& kind = topology.kind_of_host(place.host);
   const GpuSpec& gpu = topology.gpus[static_cast<size_t>(kind.gpu)];
   CapturedProcess facts;
   facts.rank = rank;
+  facts.ranks_per_host = place.ranks_per_host;
   facts.gpus = std::min(kind.gpus, CapturedProcess::kMaxGpus);
   facts.compute_capability = gpu.compute_capability;
   facts.sms = gpu.sms;

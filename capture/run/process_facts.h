@@ -2,17 +2,28 @@
 #ifndef DRYDOCK_CAPTURE_RUN_PROCESS_FACTS_H_
 #define DRYDOCK_CAPTURE_RUN_PROCESS_FACTS_H_
 
+#include <vector>
+
 #include "capture/log/entry.h"
 #include "core/base/result.h"
 #include "core/model/topology.h"
 
 namespace drydock::capture {
 
-// REQUIRES: the cluster has this rank; ranks fill hosts in order.
-CapturedProcess FactsOf(const Topology& topology, int rank);
+// Where a rank of the program is.
+struct RankPlace {
+  int host = 0;
+  int gpu = 0;             // of the cluster
+  int local = 0;           // rank on the host; it uses the GPU of this number
+  int ranks_beside = 1;    // ranks on the host, with itself
+  int ranks_per_host = 1;  // on hosts that are full
+};
 
-// Ranks on the host of this rank.
-int RanksBeside(const Topology& topology, int rank);
+// Places ranks on hosts in order, `ranks_per_host` on each; 0: one for each GPU. Errors: the
+// cluster has no place for all ranks.
+Result<std::vector<RankPlace>> PlaceRanks(const Topology& topology, int world, int ranks_per_host);
+
+CapturedProcess FactsOf(const Topology& topology, const RankPlace& place, int rank);
 
 }  // namespace drydock::capture
 

@@ -1,26 +1,80 @@
-// Runs a program as one rank, to its end, and reads its log.
+// Runs a program as ranks of a cluster, a process each, to its end, and reads their logs.
 #ifndef DRYDOCK_CAPTURE_RUN_RANK_RUN_H_
 #define DRYDOCK_CAPTURE_RUN_RANK_RUN_H_
 
+#include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "capture/environment/environment.h"
 #include "capture/log/log_file.h"
+#include "core/base/files.h"
 #include "core/base/result.h"
 #include "core/model/topology.h"
 
 namespace drydock::capture {
 
-struct RankRun {
-  int rank = 0, world = 1;
+using Variables = std::vector<std::pair<std::string, std::string>>;  // names and values
+
+// What every rank runs.
+struct RankProgram {
   std::vector<std::string> command;  // the first word is looked up in PATH
+  std::string folder;                // that it runs in; empty: this process's
+  // Whole; empty: this process's. What a rank knows and loads is set on top.
+  Variables environment;
+  std::function<Variables(int rank)> rank_variables;  // set last; may be null
+  int world = 1;
+  int ranks_per_host = 0;  // 0: one for each GPU of a host
+  int time_limit_s = 0;    // of a rank; 0: none
+  // A rank ends when it begins the forward pass behind so many iterations; 0: by itself.
+  int iterations = 0;
+  bool shows_output = false;  // the program shares this process's stdout and stderr
 };
 
-// The program shares this process's streams. Errors: it cannot be started, fails, or never uses a
-// GPU.
+// A rank that has ended well.
+struct RankEnd {
+  int rank = 0;
+  ProcessLog log;
+  std::string output, errors;        // the last lines of its stdout and stderr
+  std::vector<std::string> refused;  // "cufftCreate of libcufft.so.11", each once
+  int64_t peak_bytes = 0;            // of host memory
+};
+// Takes a rank's log, at once: logs are large. An error ends the run.
+using UseRank = std::function<Status(RankEnd end)>;
+using ShowRanks = std::function<void(const std::vector<int>& running)>;  // ranks, sorted
+
+// Small values that a rank broadcasts are kept for the ranks of later calls and those that start
+// later. Starts at most `jobs` ranks at a time, in their order; 0: as many as there are cores and
+// memory for, and the very first alone, to see what memory it takes. Not thread-safe.
+class RankRunner {
+ public:
+  RankRunner(const CaptureEnvironment& environment, const Topology& topology,
+             const RankProgram& program, int jobs)
+      : environment_(environment), topology_(topology), program_(program), jobs_(jobs) {}
+
+  // Calls `use` for each rank as it ends. `show`, which may be null, is called when other ranks run
+  // than before. Errors: a rank cannot be started, dies, exceeds its time or the memory, or never
+  // uses a GPU; all others are ended then.
+  Status Run(const std::vector<int>& ranks, const UseRank& use, const ShowRanks& show);
+
+ private:
+  int JobsNow() const;
+
+  const CaptureEnvironment& environment_;
+  const Topology& topology_;
+  const RankProgram& program_;
+  int jobs_;
+  int64_t peak_bytes_ = 0;  // of any rank so far
+  // What ranks broadcast to those that run later.
+  std::optional<StagedDirectory> broadcasts_;
+};
+
+// Runs one rank.
 Result<ProcessLog> RunRank(const CaptureEnvironment& environment, const Topology& topology,
-                           const RankRun& run);
+                           const RankProgram& program, int rank);
 
 }  // namespace drydock::capture
 

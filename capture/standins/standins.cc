@@ -39,8 +39,8 @@ constexpr CudaLibraryFacts kLibraries[] = {
     {"libcusparseLt", "cusparseLt", 10, "cusparselt", Numbering::kHundreds, nullptr},
     {"libcusparse", "cusparse", 10, "cusparse", Numbering::kHundreds, nullptr},
     {"libcufile", "cuFile", 5027, "cufile", Numbering::kHundreds, nullptr},
-    {"libcupti", "cupti", 15, "cuda", Numbering::kCuda, nullptr},
-    {"libnvrtc", "nvrtc", 6, "cuda", Numbering::kCuda, nullptr},
+    {"libcupti", "cupti", 15, "cuda", Numbering::kCuda, "cupti"},
+    {"libnvrtc", "nvrtc", 11, "cuda", Numbering::kCuda, "nvrtc"},
     {"libnvJitLink", "nvJitLink", 11, "cuda", Numbering::kCuda, nullptr},
     {"libnvshmem_host", "nvshmem", 1, "nvshmem", Numbering::kHundreds, nullptr},
     {"libnvidia-ml", "nvml", 3, "cuda", Numbering::kCuda, "nvml"},
@@ -83,8 +83,8 @@ std::string RestOfLibrary(const std::string& file_name, const CudaLibraryFacts& 
       "long hackcuda_refuse(const char*, const char*, long);\n"
       "__attribute__((visibility(\"hidden\"))) extern const int hackcuda_version;\n"
       "const int hackcuda_version = HACKCUDA_VERSION;\n";
-  // These return texts, not statuses.
-  static const std::regex kTexts(".*(Error|Status|Result)(String|Name)|.*LastErrorString");
+  // These return texts, not statuses. CUDA's driver and CUPTI write them to an argument instead.
+  static const std::regex kTexts("(?!cu[A-Z]|cupti).*(Error|Status|Result)(String|Name)");
   for (const std::string& name : names) {
     if (std::regex_match(name, kTexts)) {
       text +=

@@ -6,6 +6,7 @@
 #define DRYDOCK_CAPTURE_TAPE_RANK_TAPE_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct TapeGroup {
 struct TapeCommunicator {
   int group = 0;             // index into RankTape::groups
   std::vector<int> members;  // positions in the group: all of them, or the two ends of messages
+  Time made;                 // since the start of the process; after the iteration, too
 };
 
 // Where the program is when it issues an entry; as in Op.
@@ -32,6 +34,36 @@ struct TapePlace {
   Phase phase = Phase::kOther;
   int32_t layer = -1;
   int32_t microbatch = -1;
+  HostWait host_waits = HostWait::kNothing;
+  GraphPart graph = GraphPart::kNone;
+  // A kWork entry that copies to or from the host: index into RankTape::transfers. -1: the entry
+  // has a block.
+  int32_t transfer = -1;
+  bool stores = false;  // of a transfer: from the GPU
+};
+
+// Kernels whose time is not that of a model of them, but of the bytes that their operator reads and
+// writes.
+struct TapeEstimate {
+  int64_t launches = 0;
+  Bytes bytes;  // of all launches
+  // Launches of which nothing is known but their grid: they take what an empty kernel takes.
+  int64_t unknown = 0;
+};
+
+// What the program did before the iteration.
+struct TapeStart {
+  int iterations = 0;  // of the program, in all
+  int iteration = 0;   // which of them this is, from 1
+  Time wall;           // from the start of the process to the iteration, on this machine
+  int64_t launches = 0, products = 0, calls = 0;
+};
+
+// The host's own time between what it issues, measured on this machine.
+struct TapeHost {
+  Time blocks;         // before entries that have blocks: the sum of Submodule::host
+  Time calls;          // before calls of NCCL
+  int64_t groups = 0;  // of calls: each is one launch
 };
 
 struct RankTape {
@@ -44,7 +76,13 @@ struct RankTape {
   std::vector<TapePlace> places;  // by entry
   std::vector<Submodule> submodules;
   std::vector<ComputeBlock> blocks;
-  PyTorchPeaks memory;
+  std::vector<MemoryTransfer> transfers;
+  // Of most of fused attention (core/model/attention_backend.h); empty if there is none.
+  std::string attention_backend;
+  PyTorchPeaks memory;  // of the whole program; 0: unknown
+  TapeStart start;
+  TapeHost host;
+  std::map<std::string, TapeEstimate> estimates;  // by kernel
 };
 
 }  // namespace drydock::capture

@@ -3,12 +3,15 @@
 PyTorch is the one of third_party/pytorch/wheels.txt; the test fetches it first. If that fails, the test is skipped and says so.
 """
 import argparse
+import collections
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS = ROOT / "tests/capture/programs"
@@ -24,14 +27,15 @@ class Captures(unittest.TestCase):
         cls.folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.folder.cleanup)
 
-    def capture(self, program, rank=0, world=1):
-        """Returns exit status, what the program printed, its errors, and the lines of the log."""
+    def capture(self, program, *arguments, rank=0, world=1, iteration=0):
+        """Returns exit status, what the program printed, its errors, and the lines of the log, or of the tape of an iteration."""
         text = pathlib.Path(self.folder.name) / "log.txt"
         text.unlink(missing_ok=True)
         done = subprocess.run(
-            [OPTIONS.tool, ROOT / "configs/clusters/eos.topo", "--rank", str(rank), "--world", str(world), "--cache",
+            [OPTIONS.tool, ROOT / "configs/clusters/eos.topo", "--rank", str(rank), "--world", str(world), "--iteration",
+             str(iteration), "--cache",
              pathlib.Path(self.folder.name) / "cache", "--libraries", OPTIONS.libraries, "--sources", ROOT, "-o", text, "--",
-             sys.executable, PROGRAMS / program],
+             sys.executable, PROGRAMS / program, *arguments],
             env={**os.environ, "PYTHONPATH": str(OPTIONS.pytorch), "OMP_NUM_THREADS": "1"}, text=True, capture_output=True,
             timeout=600)
         lines = text.read_text().splitlines() if text.exists() else []
@@ -65,8 +69,8 @@ class Captures(unittest.TestCase):
         self.assertEqual(status, 0, errors)
         self.assertEqual(said.splitlines(), ["2 16 [16.0, 16.0, 16.0, 16.0]", "16 True"])
         groups = [line for line in lines if "mark what=ranks" in line]
-        self.assertEqual(groups[0].split("ranks ")[1], " ".join(map(str, range(16))))
-        self.assertEqual(groups[1].split("ranks ")[1], "0 2")
+        self.assertEqual(groups[0].split("ranks ")[1], "0-15 0")
+        self.assertEqual(groups[1].split("ranks ")[1].split()[0], "0,2")
         # DDP reduces all 525,568 gradients, of 2 bytes, in one bucket for each of three steps.
         reduces = [line for line in lines if " call function=0 type=9 " in line]
         self.assertEqual([word for line in reduces for word in line.split() if word.startswith("count=")],
@@ -76,6 +80,63 @@ class Captures(unittest.TestCase):
         self.assertEqual(len(products), 3 * (2 + 3))
         again = self.capture("data_parallel.py", rank=2, world=16)
         self.assertEqual(again[3], lines, "two captures differ")
+
+    def test_the_tape_of_an_iteration(self):
+        status, _, errors, tape = self.capture("decoder.py", iteration=3)
+        self.assertEqual(status, 0, errors)
+        self.assertEqual(tape[0], "rank 0 of 1, iteration 3 of 3")
+        work = collections.Counter()
+        for line in tape:
+            found = re.fullmatch(r"\[(.*)\] stream 0: (\S+): ((linear|attention|norm|embedding) .*)", line)
+            if found:
+                work[found[1], found[2], found[3]] += 1
+        def linear(name, turn, n, k):
+            return f"{name}.mm", f"linear {turn} bf16 rows=256 n={n} k={k}"
+        attention = "attention {} bf16 batch=2 sequence=128 heads=4 kv_heads=4 head_dim=64 causal fused"
+        norm = "norm {} bf16 rows=256 n=256 bias"
+        layers = {"qkv": (768, 256), "projection": (256, 256), "up": (1024, 256), "down": (256, 1024)}
+        expected = collections.Counter()
+        for batch in "micro-batch 0", "micro-batch 1":
+            for layer, repeats in ("layer 0", False), ("layer 1", True):
+                forward = ["forward", "recompute"] if repeats else ["forward"]
+                for phase in forward:
+                    place = f"{phase} {layer} {batch}"
+                    for name, (n, k) in layers.items():
+                        expected[(place, *linear(name, "fwd", n, k))] += 1
+                    expected[place, "_scaled_dot_product_flash_attention", attention.format("fwd")] += 1
+                    expected[place, "norm.native_layer_norm", norm.format("fwd")] += 1
+                place = f"backward {layer} {batch}"
+                for name, (n, k) in layers.items():
+                    expected[(place, *linear(name, "dgrad", n, k))] += 1
+                    expected[(place, *linear(name, "wgrad", n, k))] += 1
+                expected[place, "_scaled_dot_product_flash_attention_backward", attention.format("bwd")] += 1
+                expected[place, "norm.native_layer_norm_backward", norm.format("bwd")] += 1
+            expected[f"forward {batch}", "embedding.embedding", "embedding fwd bf16 rows=256 n=256 k=1000"] += 1
+            expected[(f"forward {batch}", *linear("head", "fwd", 1000, 256))] += 1
+            for turn in "dgrad", "wgrad":
+                expected[(f"backward {batch}", *linear("head", turn, 1000, 256))] += 1
+        self.assertEqual(work, expected)
+        parameters = 2 * (4 * 256 * 256 + 2 * 256 * 1024 + 2 * 256) + 2 * 1000 * 256
+        # Four lists of tensors of 2 bytes are read, and three written: an add reads and writes 2 bytes of each element.
+        adam = [line for line in tape if "_fused_adamw_" in line and line.startswith("[optimizer]")]
+        self.assertEqual([line.split(": ", 1)[1] for line in adam],
+                         [f"_fused_adamw_: add fwd bf16 rows=1 n={parameters * 14 // 4} top_k=1"])
+        self.assertFalse([line for line in tape if "nothing known" in line])
+        self.assertEqual(self.capture("decoder.py", iteration=3)[3], tape, "two captures differ")
+
+    def test_the_tape_of_a_rank_of_many(self):
+        status, _, errors, tape = self.capture("data_parallel.py", rank=2, world=16, iteration=2)
+        self.assertEqual(status, 0, errors)
+        self.assertEqual(tape[0], "rank 2 of 16, iteration 2 of 3")
+        self.assertEqual([line for line in tape if line.startswith("communicator")],
+                         ["communicator 0: 16 of 16 ranks of group 0 default_pg", "communicator 1: 2 of 2 ranks of group 1 "])
+        calls = [line for line in tape if "reduce of" in line]
+        self.assertEqual(calls, ["[gradient-sync] stream 1: all-reduce of 525568 bfloat16 (sum) on communicator 0"])
+
+    def test_a_program_of_too_few_steps(self):
+        status, _, errors, _ = self.capture("data_parallel.py", world=16, iteration=5)
+        self.assertEqual(status, 1)
+        self.assertIn("rank 0 makes 3 iterations, and the tape is of iteration 5", errors)
 
     def test_a_graph_is_recorded_once_and_launched_twice(self):
         status, _, errors, lines = self.capture("graphs.py")
@@ -92,6 +153,63 @@ class Captures(unittest.TestCase):
         self.assertIn("CUFFT_NOT_SUPPORTED", said)
         self.assertIn("libhackcuda: libcufft.so.11: cufftCreate is not available in a capture\n", errors)
         self.assertIn("t0 refuse library=libcufft.so.11 function=cufftCreate", lines)
+
+    def test_every_function_that_is_not_known_refuses(self):
+        status, said, errors, lines = self.capture("refusals.py")
+        self.assertEqual(status, 0, errors)
+        libraries = dict(line.split(" ", 1) for line in said.splitlines())
+        for name in ("libcublas", "libcudart", "libcufft", "libcusolver", "libcusparse", "libnvidia-ml"):
+            self.assertEqual(libraries.pop(name), "refuses []", name)
+        for name, answer in libraries.items():
+            self.assertIn(answer, ("refuses []", "knows all []"), name)
+        refused = {line.rpartition("function=")[2] for line in lines if " refuse " in line}
+        self.assertGreater(len(refused), 700)
+
+    def test_attention_of_cudnn(self):
+        status, said, errors, lines = self.capture("cudnn.py", "attention")
+        self.assertEqual(status, 0, errors)
+        self.assertEqual(said.splitlines(),
+                         ["torch.Size([2, 8, 256, 64]) torch.Size([2, 8, 256, 64]) torch.Size([2, 2, 256, 64])"])
+        self.assertEqual([line.partition(" ")[2] for line in lines if " attention library=" in line],
+                         [f"attention library=cudnn backward={backward} batch=2 heads=8 heads_kv=2 queries=256 keys=256 depth=64 "
+                          "depth_v=64 type=14 causal=1 dropout=0 stream=0" for backward in (0, 1)])
+
+    def convolutions(self, lines):
+        """Direction, types of input and of computing, and layout of each convolution."""
+        found = []
+        for line in lines:
+            if " convolution library=" in line:
+                words = dict(word.split("=") for word in line.split() if "=" in word)
+                found.append(tuple(int(words[name]) for name in ("direction", "type_in", "compute", "channels_last")))
+        return found
+
+    def test_convolutions_of_cudnn(self):
+        expected = [(0, 14, 68, 0), (1, 14, 68, 0), (2, 14, 68, 0), (0, 14, 68, 1), (0, 0, 77, 0), (0, 0, 68, 0)]
+        status, _, errors, lines = self.capture("cudnn.py", "convolution")
+        self.assertEqual(status, 0, errors)
+        self.assertEqual(self.convolutions(lines), expected)
+        # The older interface, with which PyTorch does no convolution of bf16.
+        with unittest.mock.patch.dict(os.environ, {"TORCH_CUDNN_V8_API_DISABLED": "1"}):
+            status, _, errors, lines = self.capture("cudnn.py", "convolution")
+        self.assertEqual(status, 0, errors)
+        self.assertEqual(self.convolutions(lines), expected[-2:])
+        # A program that tries all engines settles on the one that is faster on a GPU.
+        status, _, errors, lines = self.capture("cudnn.py", "convolution", "benchmark")
+        self.assertEqual(status, 0, errors)
+        last = self.convolutions(lines)
+        self.assertEqual([last[i] for i in range(len(last)) if i + 1 == len(last) or last[i + 1][:2] != last[i][:2]],
+                         [(0, 14, 68, 0), (1, 14, 68, 0), (2, 14, 68, 0), (0, 14, 68, 1), (0, 0, 68, 0)])
+
+    def test_norms_and_recurrent_layers_of_cudnn(self):
+        status, said, errors, lines = self.capture("cudnn.py", "others")
+        self.assertEqual(status, 0, errors)
+        self.assertEqual(said, "torch.Size([5, 3, 128])\n")
+        self.assertEqual([line.partition("operation=")[2] for line in lines if " traffic " in line],
+                         ["batch-norm bytes=3145728 stream=0", "batch-norm-backward bytes=5242880 stream=0",
+                          "batch-norm bytes=2097152 stream=0"])
+        # Two layers in two directions: a product for all inputs, five for the steps; the same for the gradients of the data,
+        # and two for those of the weights.
+        self.assertEqual(sum(" product library=cudnn " in line for line in lines), 4 * (1 + 5) + 4 * (1 + 5) + 4 * 2)
 
 
 if __name__ == "__main__":

@@ -346,10 +346,35 @@ run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
         self.expect(self.pipeline("--variable", "N", *INPUTS), 2,
                     "run_pipeline.sh: error: --variable needs NAME=VALUE, not 'N'\n" + MISTAKE)
 
+    def test_a_workload_takes_the_place_of_the_model(self):
+        self.pipeline(*INPUTS)
+        self.sandbox.calls()
+        (self.box / "train.sh").touch()
+        run = self.box / "runs/captured"
+        (run / "1-workload").mkdir(parents=True)
+        words = ["--workload", "runs/captured"]
+        self.expect(self.pipeline(*words, "--network", "analytical", "-q"), 0, "".join(f"{tool}: done\n" for tool in sandbox.TOOLS[1:]))
+        self.assertEqual([call.split(" -", 1)[0].split()[0] for call in self.sandbox.calls()], sandbox.TOOLS[1:])
+        status, _, _ = self.pipeline(*words, "cluster.topo", "--set", "cluster.hosts=4")
+        self.assertEqual(status, 0)
+        self.assertEqual(self.sandbox.calls()[0],
+                         "workload-gen check runs/captured --cluster cluster.topo --set cluster.hosts=4")
+        (self.world / "exit-workload-gen").write_text("1")
+        self.assertEqual(self.pipeline(*words, "cluster.topo")[0], 1)
+        self.assertEqual(self.programs_called(), ["workload-gen"])
+        for arguments, message in [
+                ([*words, "--out", "x"], "--workload names the run directory; leave --out out"),
+                ([*words, *INPUTS], "--workload takes the place of 'model.yaml'; give a cluster or nothing"),
+                ([*words, "--set", "cluster.hosts=4"], "--set says something of the cluster; give the cluster with --workload"),
+                ([*words, "--megatron-args", "train.sh", "cluster.topo"], "--workload and --megatron-args exclude each other")]:
+            self.expect(self.pipeline(*arguments), 2, f"run_pipeline.sh: error: {message}\n" + MISTAKE)
+        self.expect(self.pipeline("--workload", "runs/captur"), 1,
+                    "runs/captur: error: it has no workload (1-workload/); did you mean 'captured'?\n")
+
     def test_help_names_every_option(self):
         status, text, _ = self.pipeline("--help")
         self.assertEqual(status, 0)
-        for option in ["--out", "--network", "--threads", "--processes", "--hostfile", "--set", "--gpu-profile", "--megatron-args",
+        for option in ["--out", "--network", "--threads", "--processes", "--hostfile", "--set", "--gpu-profile", "--megatron-args", "--workload",
                        "--variable", "--strict", "--ignore-unknown", "--only", "--from", "--help", "--nccl-archive", "--ns3-archive", "--jobs"]:
             self.assertIn(f"  {option}", text)
 

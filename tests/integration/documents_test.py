@@ -19,7 +19,7 @@ import rooms  # noqa: E402
 import validation_page  # noqa: E402
 
 BIN = None  # from the command line
-TOOLS = ["workload-gen", "nccl-record", "simccl", "compute-sim", "gpu-profiler", "exec-engine", "collective-perf", "report"]
+TOOLS = ["drydock", "drydock-capture", "workload-gen", "nccl-record", "simccl", "compute-sim", "gpu-profiler", "exec-engine", "collective-perf", "report"]
 SCRIPTS = ["run_pipeline.sh", "run_tests.sh", "run_validation.sh", "scripts/setup.sh"]
 PAGES = [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md",
          *(ROOT / folder / "README.md" for folder in ("patches", "third_party", "tests/fuzz"))]
@@ -34,6 +34,9 @@ FOREIGN = {
     "mpirun": ["--allow-run-as-root", "--bind-to", "--oversubscribe", "--map-by", "--host", "--mca"],
     "protoc": ["--decode"],
     "ASTRA-sim": ["--comm-group-configuration", "--workload-configuration"],
+    "launchers of ranks": ["--nnodes", "--nproc-per-node"],
+    "pip": ["--no-deps", "--python"],
+    "programs": ["--layers"],
     "Megatron-LM": ["--delay-wgrad-compute", "--hybrid-attention-ratio", "--hybrid-layer-pattern",
                     "--overlap-moe-expert-parallel-comm", "--spec", "--use-nccl-ub"],
     "tests/validation": ["--bin", "--docs", "--milliseconds", "--ways"],

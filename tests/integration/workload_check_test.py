@@ -19,6 +19,16 @@ class Check(Graphs):
         self.assertEqual(self.run_tool("check", run),
                          (1, "", f"{path}: error: this is not the trace the manifest was written with; run workload-gen again\n"))
 
+    def test_the_cluster_of_a_run(self):
+        run = self.generate("run", *SMALL)
+        cluster = f"configs/clusters/{SMALL[1]}.topo"
+        self.assertEqual(self.expect_ok("check", run, "--cluster", cluster, "--set", "cluster.hosts=1"), ("", ""))
+        self.assertEqual(self.run_tool("check", run, "--cluster", cluster, "--set", "cluster.hosts=3"), (1, "", (
+            f"{cluster}: error: is not the cluster of the workload in {run}; give the --set with which the workload was made, or "
+            "no cluster\n")))
+        self.assertEqual(self.run_tool("check", run, "--set", "cluster.hosts=3")[2].splitlines()[0],
+                         "workload-gen: error: --set needs --cluster")
+
     def test_usage(self):
         self.assertEqual(self.run_tool("check"),
                          (2, "", "workload-gen: error: RUN is required\nworkload-gen: see workload-gen check --help\n"))

@@ -50,6 +50,9 @@ struct PointerAttributes {
 };
 inline constexpr int kMemoryUnregistered = 0, kMemoryHost = 1, kMemoryDevice = 2;
 
+// cudaMemPoolAttr.
+inline constexpr int kPoolReleaseThreshold = 4, kPoolUsedHigh = 8;
+
 // cudaFuncAttributes.
 struct FunctionAttributes {
   size_t shared_bytes, constant_bytes, local_bytes;

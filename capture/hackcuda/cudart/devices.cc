@@ -162,6 +162,8 @@ HACKCUDA_EXPORT int cudaDeviceCanAccessPeer(int* can, int device, int peer) {
 HACKCUDA_EXPORT int cudaDeviceEnablePeerAccess(int peer, unsigned) {
   return Return(CheckDevice(peer));
 }
+HACKCUDA_EXPORT int cudaProfilerStart() { return kSuccess; }
+HACKCUDA_EXPORT int cudaProfilerStop() { return kSuccess; }
 HACKCUDA_EXPORT int cudaDeviceSetLimit(int, size_t) { return kSuccess; }
 HACKCUDA_EXPORT int cudaDeviceGetLimit(size_t* value, int) {
   *value = 1024;

@@ -29,6 +29,31 @@ HACKCUDA_EXPORT int cudaFree(void* address) {
   Log(EntryKind::kFree, {Number(address)});
   return kSuccess;
 }
+// Memory pools: a device has one, which keeps nothing that is free.
+HACKCUDA_EXPORT int cudaDeviceGetDefaultMemPool(void** pool, int device) {
+  static char pools[capture::CapturedProcess::kMaxGpus];
+  if (device < 0 || device >= Process().gpus) return Return(kInvalidDevice);
+  *pool = &pools[device];
+  return kSuccess;
+}
+HACKCUDA_EXPORT int cudaMallocAsync(void** address, size_t bytes, void*) {
+  return cudaMalloc(address, bytes);
+}
+HACKCUDA_EXPORT int cudaFreeAsync(void* address, void*) { return cudaFree(address); }
+HACKCUDA_EXPORT int cudaMemPoolTrimTo(void*, size_t) { return kSuccess; }
+HACKCUDA_EXPORT int cudaMemPoolSetAccess(void*, const void*, size_t) { return kSuccess; }
+HACKCUDA_EXPORT int cudaMemPoolSetAttribute(void*, int, void*) { return kSuccess; }
+HACKCUDA_EXPORT int cudaMemPoolGetAttribute(void*, int attribute, void* value) {
+  const uint64_t used = UsedMemory(Device());
+  if (attribute < 1 || attribute > kPoolUsedHigh) return Return(kInvalidValue);
+  if (attribute < kPoolReleaseThreshold) {
+    *static_cast<int*>(value) = 1;  // blocks are used again
+  } else {
+    *static_cast<uint64_t*>(value) = attribute == kPoolReleaseThreshold ? 0 : used;
+  }
+  return kSuccess;
+}
+
 HACKCUDA_EXPORT int cudaMemGetInfo(size_t* left, size_t* total) {
   *total = static_cast<size_t>(Process().memory_bytes);
   *left = UsableMemory() - UsedMemory(Device());

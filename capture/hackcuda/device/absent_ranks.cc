@@ -18,12 +18,18 @@
 namespace drydock::hackcuda {
 namespace {
 
+struct Members {
+  Ranks ranks;
+  std::string group;
+};
 // Never destroyed.
 struct Groups {
   std::mutex mutex;
-  std::map<uint64_t, Ranks> by_key;     // of unique ids
-  std::map<uint64_t, Ranks> by_serial;  // of communicators
-  Ranks expected;                       // of the group that is being made
+  std::map<uint64_t, Members> by_key;     // of unique ids
+  std::map<uint64_t, Members> by_serial;  // of communicators
+  std::map<uint64_t, std::string> names;
+  std::map<std::string, int> communicators;  // of the same ranks
+  Members expected;                          // of the group that is being made
 };
 Groups& All() {
   static Groups& groups = *new Groups;
@@ -37,19 +43,27 @@ uint64_t Mix(uint64_t a, uint64_t b) {
 }
 
 // Returns the ranks of a new communicator, or none if nobody told.
-Ranks RanksOf(const RecordRequest& request) {
+Members MembersOf(const RecordRequest& request) {
   const auto known = All().by_key.find(request.key);
   if (known != All().by_key.end()) return known->second;
-  return static_cast<int>(All().expected.size()) == request.members ? All().expected : Ranks();
+  const Members& expected = All().expected;
+  return static_cast<int>(expected.ranks.size()) == request.members ? expected : Members();
+}
+
+int RanksPerHost() {
+  const capture::CapturedProcess& process = Process();
+  return std::max(process.ranks_per_host > 0 ? process.ranks_per_host : process.gpus, 1);
 }
 
 void GiveHomes(const RecordRequest& request, const Ranks& ranks, char* all) {
-  const int gpus = std::max(Process().gpus, 1);
+  const int ranks_per_host = RanksPerHost();
   for (int i = 0; i < request.members; ++i) {
     // Where nobody told, each member has a host of its own.
     RecordHome home = {i, 0};
-    if (!ranks.empty())
-      home = {ranks[static_cast<size_t>(i)] / gpus, ranks[static_cast<size_t>(i)] % gpus};
+    if (!ranks.empty()) {
+      const int32_t rank = ranks[static_cast<size_t>(i)];
+      home = {rank / ranks_per_host, rank % ranks_per_host};
+    }
     if (i == request.member) continue;  // the own payload stays
     memcpy(all + static_cast<size_t>(i) * sizeof home, &home, sizeof home);
   }
@@ -58,11 +72,11 @@ void GiveHomes(const RecordRequest& request, const Ranks& ranks, char* all) {
 // Members of the expected group join the same part as this rank, in the order of the group.
 void GiveParts(const RecordRequest& request, const RecordPart& own, char* all) {
   const auto parent = All().by_serial.find(request.key);
-  const Ranks& expected = All().expected;
+  const Ranks& expected = All().expected.ranks;
   for (int i = 0; i < request.members; ++i) {
     RecordPart part = {own.color, i};
     if (own.color >= 0 && parent != All().by_serial.end() && !expected.empty()) {
-      const int32_t rank = parent->second[static_cast<size_t>(i)];
+      const int32_t rank = parent->second.ranks[static_cast<size_t>(i)];
       const auto place = std::find(expected.begin(), expected.end(), rank);
       part = place == expected.end()
                  ? RecordPart{-1, 0}
@@ -71,6 +85,19 @@ void GiveParts(const RecordRequest& request, const RecordPart& own, char* all) {
     if (i == request.member) part = own;
     memcpy(all + static_cast<size_t>(i) * sizeof part, &part, sizeof part);
   }
+}
+
+// Unique ids are random, so that communicators have other numbers in the processes of other ranks.
+// Their members, and the order in which communicators of the same members are made, are the same.
+void NameCommunicator(uint64_t serial, const Members& members) {
+  if (!All().by_serial.emplace(serial, members).second) return;
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const int32_t rank : members.ranks)
+    hash = (hash ^ static_cast<uint64_t>(rank)) * 0x100000001b3;
+  char text[40];
+  snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
+  const int count = All().communicators[text]++;
+  All().names[serial] = std::string(text) + "-" + std::to_string(count);
 }
 
 void Exchange(const RecordRequest* request, const void* own, char* all, uint64_t* serial) {
@@ -84,9 +111,9 @@ void Exchange(const RecordRequest* request, const void* own, char* all, uint64_t
     memcpy(&part, own, sizeof part);
     GiveParts(*request, part, all);
   } else if (request->bytes == sizeof(RecordHome)) {
-    const Ranks ranks = RanksOf(*request);
-    if (!ranks.empty()) All().by_serial[*serial] = ranks;
-    GiveHomes(*request, ranks, all);
+    const Members members = MembersOf(*request);
+    if (!members.ranks.empty()) NameCommunicator(*serial, members);
+    GiveHomes(*request, members.ranks, all);
   }
 }
 
@@ -97,9 +124,9 @@ void LogEntries(const RecordEntry* entries, size_t count) {
     if (e.kind == RecordKind::kCommunicator) {
       Log(EntryKind::kCommunicator, {communicator, static_cast<int64_t>(e.event), e.rank,
                                      static_cast<int64_t>(e.count), e.device});
-      std::string text = "ranks";
       const std::lock_guard<std::mutex> lock(All().mutex);
-      for (const int32_t rank : All().by_serial[e.communicator]) text += ' ' + std::to_string(rank);
+      const Members& members = All().by_serial[e.communicator];
+      const std::string text = "ranks " + ListOf(members.ranks) + " " + members.group;
       Log(EntryKind::kMark, {NameNumber(text)});
     } else if (e.kind == RecordKind::kCall) {
       Log(EntryKind::kCall,
@@ -115,7 +142,7 @@ const RecordHost* Host() {
     auto* made = new RecordHost;
     const capture::CapturedProcess& process = Process();
     made->gpus = process.gpus;
-    made->host = process.gpus > 0 ? process.rank / process.gpus : 0;
+    made->host = process.rank / RanksPerHost();
     made->compute_capability = process.compute_capability;
     made->sm_count = process.sms;
     made->memory_bytes = process.memory_bytes;
@@ -128,14 +155,40 @@ const RecordHost* Host() {
 
 }  // namespace
 
-void NameKey(uint64_t key, Ranks ranks) {
+void NameKey(uint64_t key, Ranks ranks, std::string group) {
   const std::lock_guard<std::mutex> lock(All().mutex);
-  All().by_key[key] = std::move(ranks);
+  All().by_key[key] = {std::move(ranks), std::move(group)};
 }
 
-void ExpectGroup(Ranks ranks) {
+void ExpectGroup(Ranks ranks, std::string group) {
   const std::lock_guard<std::mutex> lock(All().mutex);
-  All().expected = std::move(ranks);
+  All().expected = {std::move(ranks), std::move(group)};
+}
+
+std::string ListOf(const Ranks& ranks) {
+  std::string text;
+  for (size_t i = 0; i < ranks.size();) {
+    if (!text.empty()) text += ',';
+    text += std::to_string(ranks[i]);
+    size_t last = i + 1;
+    if (last == ranks.size()) break;
+    const int32_t step = ranks[last] - ranks[i];
+    while (last + 1 < ranks.size() && ranks[last + 1] - ranks[last] == step) ++last;
+    if (step <= 0 || last < i + 2) {
+      ++i;
+      continue;
+    }
+    text += '-' + std::to_string(ranks[last]);
+    if (step > 1) text += ':' + std::to_string(step);
+    i = last + 1;
+  }
+  return text;
+}
+
+std::string CommunicatorName(uint64_t communicator) {
+  const std::lock_guard<std::mutex> lock(All().mutex);
+  const auto it = All().names.find(communicator);
+  return it == All().names.end() ? "" : it->second;
 }
 
 }  // namespace drydock::hackcuda

@@ -79,5 +79,13 @@ TEST(AbsentRanks, TheExpectedGroupSplits) {
   EXPECT_EQ(all[1].key, 2);
 }
 
+TEST(AbsentRanks, ListsOfRanksAreShort) {
+  EXPECT_EQ(ListOf({}), "");
+  EXPECT_EQ(ListOf({7}), "7");
+  EXPECT_EQ(ListOf({0, 1}), "0,1");
+  EXPECT_EQ(ListOf({0, 1, 2, 3, 8, 16, 24, 32, 5}), "0-3,8-32:8,5");
+  EXPECT_EQ(ListOf({3, 2, 1}), "3,2,1");
+}
+
 }  // namespace
 }  // namespace drydock::hackcuda

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "capture/hackcuda/device/broadcasts.h"
 #include "capture/hackcuda/device/memory.h"
 
 namespace drydock::hackcuda {
@@ -94,9 +95,14 @@ void MoveValues(const RecordEntry* call, const void* send, void* receive, size_t
       }
       return;
     case RecordFunction::kBroadcast:
+      if (part > kKept) return;
+      if (call->rank == call->peer && to != nullptr) CopyBytes(to, from, part);
+      ShareBroadcast(*call, call->rank == call->peer ? send : receive, part);
+      return;
     case RecordFunction::kScatter:
-      if (call->rank != call->peer || part > kKept || to == nullptr) return;
-      CopyBytes(to, from + (call->function == RecordFunction::kScatter ? own * part : 0), part);
+      if (call->rank == call->peer && part <= kKept && to != nullptr) {
+        CopyBytes(to, from + own * part, part);
+      }
       return;
     case RecordFunction::kSend:
     case RecordFunction::kRecv:

@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <mutex>
 #include <set>
 #include <string>
@@ -34,6 +35,30 @@ int64_t Now(clockid_t clock) {
   return t.tv_sec * int64_t{1000000000} + t.tv_nsec;
 }
 
+// CPU time of this thread that is the capture's own. Reading CPU time takes the system longer than
+// most of what is measured, so short work is measured by the wall clock.
+struct OwnClock {
+  int64_t own_ns = 0;
+  int64_t last_ns = 0;  // the last time that an entry got
+  int pauses = 0;
+  int64_t paused_wall = 0;  // when the thread began to work for the capture
+  int64_t paused_cpu = -1;  // the same, of work that may take long; -1: not read
+};
+thread_local OwnClock own_clock;
+
+// Another process may interrupt what is short.
+constexpr int64_t kLongestShortWork = 20'000;
+
+// Ranges only surround what takes time: they have the time of the entry before them.
+bool IsRange(EntryKind kind) { return kind == EntryKind::kBeginOp || kind == EntryKind::kEndOp; }
+
+int64_t CpuTimeOf(EntryKind kind) {
+  if (own_clock.pauses == 0 && !IsRange(kind)) {
+    own_clock.last_ns = Now(CLOCK_THREAD_CPUTIME_ID) - own_clock.own_ns;
+  }
+  return own_clock.last_ns;
+}
+
 class Writer {
  public:
   // Never destroyed.
@@ -45,15 +70,15 @@ class Writer {
   const capture::CapturedProcess& process() const { return process_; }
 
   void Append(EntryKind kind, const int64_t* words, size_t count) {
-    const int64_t wall = Now(CLOCK_MONOTONIC), cpu = Now(CLOCK_THREAD_CPUTIME_ID);
+    const int64_t wall = Now(CLOCK_MONOTONIC), cpu = CpuTimeOf(kind);
     const std::lock_guard<std::mutex> lock(mutex_);
     AppendLocked(kind, wall, cpu, words, count);
   }
 
   int64_t Number(std::string_view text) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    const auto [it, is_new] = names_.emplace(text, static_cast<int64_t>(names_.size()));
-    if (!is_new) return it->second;
+    if (const auto known = names_.find(text); known != names_.end()) return known->second;
+    const auto it = names_.emplace(text, static_cast<int64_t>(names_.size())).first;
     const size_t length = std::min<size_t>(text.size(), capture::kMaxText);
     std::vector<int64_t> words(2 + (length + 7) / 8);
     words[0] = it->second;
@@ -134,7 +159,11 @@ class Writer {
   int file_ = -1;
   LogHeader* header_ = nullptr;
   size_t size_ = 0;
-  std::unordered_map<std::string, int64_t> names_;
+  struct Hash {
+    using is_transparent = void;
+    size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+  };
+  std::unordered_map<std::string, int64_t, Hash, std::equal_to<>> names_;
 };
 
 }  // namespace
@@ -144,6 +173,25 @@ void Log(EntryKind kind, std::initializer_list<int64_t> words) {
 }
 
 int64_t NameNumber(std::string_view text) { return Writer::Get().Number(text); }
+
+void PauseClock(Work work) {
+  if (own_clock.pauses++ == 0) {
+    own_clock.paused_wall = Now(CLOCK_MONOTONIC);
+    own_clock.paused_cpu = -1;
+  }
+  if (work == Work::kLong && own_clock.paused_cpu < 0) {
+    const int64_t since = Now(CLOCK_MONOTONIC) - own_clock.paused_wall;
+    own_clock.paused_cpu = Now(CLOCK_THREAD_CPUTIME_ID) - std::min(since, kLongestShortWork);
+  }
+}
+
+void ResumeClock() {
+  if (--own_clock.pauses > 0) return;
+  own_clock.own_ns +=
+      own_clock.paused_cpu >= 0
+          ? Now(CLOCK_THREAD_CPUTIME_ID) - own_clock.paused_cpu
+          : std::min(Now(CLOCK_MONOTONIC) - own_clock.paused_wall, kLongestShortWork);
+}
 
 void Refuse(const char* library, const char* function) {
   static std::mutex& mutex = *new std::mutex;

@@ -19,6 +19,12 @@ void Log(EntryKind kind, std::initializer_list<int64_t> words);
 // Returns the number of a text, which it logs the first time.
 int64_t NameNumber(std::string_view text);
 
+// Between these calls the thread works for the capture: CPU times of its entries leave that out.
+// Calls nest. Long work may take more than some microseconds.
+enum class Work : int { kShort, kLong };
+void PauseClock(Work work);
+void ResumeClock();
+
 // Logs that the program called a function that libhackcuda does not understand, and says so on
 // stderr the first time.
 void Refuse(const char* library, const char* function);

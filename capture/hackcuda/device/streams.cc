@@ -22,6 +22,7 @@ constexpr uintptr_t kLastDefault = 4095;
 std::atomic<int64_t> next_stream{2};
 std::atomic<int64_t> next_event{1};
 std::atomic<int64_t> next_graph{1};
+std::atomic<int64_t> delay_ns{0};
 
 struct Captures {
   std::mutex mutex;
@@ -67,10 +68,12 @@ Event* MakeEvent(unsigned flags) {
 
 void RecordEvent(void* event, const void* stream) {
   auto* own = static_cast<Event*>(event);
-  own->recorded_ns = Now();
+  own->recorded_ns = Now() + delay_ns;
   own->graph = CaptureOf(stream);
   Log(EntryKind::kRecordEvent, {own->number, StreamNumber(stream)});
 }
+
+void DelayEvents(int64_t ns) { delay_ns += ns; }
 
 int64_t CaptureOf(const void* stream) {
   const std::lock_guard<std::mutex> lock(All().mutex);

@@ -32,6 +32,9 @@ struct Event {
 };
 Event* MakeEvent(unsigned flags);
 void RecordEvent(void* event, const void* stream);
+// Events of later records are this much later. Programs that time two ways of computing then take
+// the one that is faster on a GPU, and the same one in every run.
+void DelayEvents(int64_t ns);
 
 // The graph that a stream is being captured into; 0 if none. A stream joins a capture by waiting
 // for an event of it.

@@ -9,7 +9,7 @@ namespace drydock::hackcuda {
 namespace {
 
 constexpr int kFp32 = 0, kFp64 = 1, kFp16 = 2;
-constexpr int kComputeFp16 = 64, kComputeFp32 = 68, kComputeFp64 = 70, kComputeTf32 = 77;
+constexpr int kComplex32 = 4, kComplex64 = 5;
 constexpr int kTf32Math = 3;  // CUBLAS_TF32_TENSOR_OP_MATH, of the low bits
 
 struct Handle {
@@ -126,6 +126,37 @@ HACKCUDA_EXPORT int cublasDgemmStridedBatched(void* handle, int ta, int tb, int 
                                               int batch) {
   return Run(handle, Same(kFp64, kComputeFp64, ta, tb, m, n, k, batch));
 }
+HACKCUDA_EXPORT int cublasCgemm_v2(void* handle, int ta, int tb, int m, int n, int k, const void*,
+                                   const void*, int, const void*, int, const void*, void*, int) {
+  return Run(handle, Same(kComplex32, ComputeFp32(handle), ta, tb, m, n, k, 1));
+}
+HACKCUDA_EXPORT int cublasZgemm_v2(void* handle, int ta, int tb, int m, int n, int k, const void*,
+                                   const void*, int, const void*, int, const void*, void*, int) {
+  return Run(handle, Same(kComplex64, kComputeFp64, ta, tb, m, n, k, 1));
+}
+HACKCUDA_EXPORT int cublasCgemmStridedBatched(void* handle, int ta, int tb, int m, int n, int k,
+                                              const void*, const void*, int, long long, const void*,
+                                              int, long long, const void*, void*, int, long long,
+                                              int batch) {
+  return Run(handle, Same(kComplex32, ComputeFp32(handle), ta, tb, m, n, k, batch));
+}
+HACKCUDA_EXPORT int cublasZgemmStridedBatched(void* handle, int ta, int tb, int m, int n, int k,
+                                              const void*, const void*, int, long long, const void*,
+                                              int, long long, const void*, void*, int, long long,
+                                              int batch) {
+  return Run(handle, Same(kComplex64, kComputeFp64, ta, tb, m, n, k, batch));
+}
+HACKCUDA_EXPORT int cublasHgemmStridedBatched(void* handle, int ta, int tb, int m, int n, int k,
+                                              const void*, const void*, int, long long, const void*,
+                                              int, long long, const void*, void*, int, long long,
+                                              int batch) {
+  return Run(handle, Same(kFp16, kComputeFp16, ta, tb, m, n, k, batch));
+}
+HACKCUDA_EXPORT int cublasSgemmEx(void* handle, int ta, int tb, int m, int n, int k, const void*,
+                                  const void*, int type_a, int, const void*, int type_b, int,
+                                  const void*, void*, int type_c, int) {
+  return Run(handle, {m, n, k, 1, ta, tb, type_a, type_b, type_c, type_c, ComputeFp32(handle)});
+}
 HACKCUDA_EXPORT int cublasGemmEx(void* handle, int ta, int tb, int m, int n, int k, const void*,
                                  const void*, int type_a, int, const void*, int type_b, int,
                                  const void*, void*, int type_c, int, int compute, int) {
@@ -150,10 +181,47 @@ HACKCUDA_EXPORT int cublasSgemmBatched(void* handle, int ta, int tb, int m, int 
                                        int, const void*, void* const*, int, int batch) {
   return Run(handle, Same(kFp32, ComputeFp32(handle), ta, tb, m, n, k, batch));
 }
+HACKCUDA_EXPORT int cublasDgemmBatched(void* handle, int ta, int tb, int m, int n, int k,
+                                       const void*, const void* const*, int, const void* const*,
+                                       int, const void*, void* const*, int, int batch) {
+  return Run(handle, Same(kFp64, kComputeFp64, ta, tb, m, n, k, batch));
+}
+// Groups of products of their own sizes; each group is a product of its own.
+HACKCUDA_EXPORT int cublasGemmGroupedBatchedEx(void* handle, const int* ta, const int* tb,
+                                               const int* m, const int* n, const int* k,
+                                               const void*, const void* const*, int type_a,
+                                               const int*, const void* const*, int type_b,
+                                               const int*, const void*, void* const*, int type_c,
+                                               const int*, int groups, const int* group_sizes,
+                                               int compute) {
+  for (int i = 0; i < groups; ++i) {
+    Run(handle,
+        {m[i], n[i], k[i], group_sizes[i], ta[i], tb[i], type_a, type_b, type_c, type_c, compute});
+  }
+  return kCublasSuccess;
+}
+HACKCUDA_EXPORT int cublasSgemmGroupedBatched(void* handle, const int* ta, const int* tb,
+                                              const int* m, const int* n, const int* k,
+                                              const float*, const float* const*, const int*,
+                                              const float* const*, const int*, const float*,
+                                              float* const*, const int*, int groups,
+                                              const int* group_sizes) {
+  for (int i = 0; i < groups; ++i) {
+    Run(handle, Same(kFp32, ComputeFp32(handle), ta[i], tb[i], m[i], n[i], k[i], group_sizes[i]));
+  }
+  return kCublasSuccess;
+}
 // A matrix by a vector, and a sum of products of two vectors, are products with extents of one.
 HACKCUDA_EXPORT int cublasSgemv_v2(void* handle, int t, int m, int n, const void*, const void*, int,
                                    const void*, int, const void*, void*, int) {
   return Run(handle, Same(kFp32, kComputeFp32, t, 0, t != 0 ? n : m, 1, t != 0 ? m : n, 1));
+}
+HACKCUDA_EXPORT int cublasDgemv_v2(void* handle, int t, int m, int n, const void*, const void*, int,
+                                   const void*, int, const void*, void*, int) {
+  return Run(handle, Same(kFp64, kComputeFp64, t, 0, t != 0 ? n : m, 1, t != 0 ? m : n, 1));
+}
+HACKCUDA_EXPORT int cublasDdot_v2(void* handle, int n, const void*, int, const void*, int, void*) {
+  return Run(handle, Same(kFp64, kComputeFp64, 1, 0, 1, 1, n, 1));
 }
 HACKCUDA_EXPORT int cublasSdot_v2(void* handle, int n, const void*, int, const void*, int, void*) {
   return Run(handle, Same(kFp32, kComputeFp32, 1, 0, 1, 1, n, 1));

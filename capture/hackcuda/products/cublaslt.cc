@@ -28,9 +28,14 @@ class Attributes {
     if (it != values_.end()) memcpy(value, it->second.data(), size);
     return kCublasSuccess;
   }
-  int Number(int attribute, int otherwise) const {
+  template <typename Value>
+  void SetValue(int attribute, Value value) {
+    Set(attribute, &value, sizeof value);
+  }
+  template <typename Value = int>
+  Value Number(int attribute, Value otherwise = 0) const {
     const auto it = values_.find(attribute);
-    int number = otherwise;
+    Value number = otherwise;
     if (it != values_.end() && it->second.size() >= sizeof number) {
       memcpy(&number, it->second.data(), sizeof number);
     }
@@ -43,16 +48,27 @@ class Attributes {
 
 // cublasLtMatmulDesc_t. Attributes of the same names.
 struct Matmul : Attributes {
-  int compute = 0, scale_type = 0;
+  Matmul(int compute, int scale_type) {
+    SetValue(kCompute, compute);
+    SetValue(kScaleType, scale_type);
+    SetValue(kEpilogue, kNoEpilogue);
+  }
+  static constexpr int kCompute = 0, kScaleType = 1, kTransposeA = 3, kTransposeB = 4,
+                       kEpilogue = 7, kScaleModeA = 31;
+  static constexpr int kNoEpilogue = 1;
 };
-constexpr int kTransposeA = 3, kTransposeB = 4, kEpilogue = 7, kScaleModeA = 31;
 
 // cublasLtMatrixLayout_t.
 struct Layout : Attributes {
-  int type = 0;
-  uint64_t rows = 0, columns = 0;
+  Layout(int type, uint64_t rows, uint64_t columns, int64_t leading) {
+    SetValue(kType, type);
+    SetValue(kRows, rows);
+    SetValue(kColumns, columns);
+    SetValue(kLeading, leading);
+    SetValue(kBatchCount, 1);
+  }
+  static constexpr int kType = 0, kRows = 2, kColumns = 3, kLeading = 4, kBatchCount = 5;
 };
-constexpr int kBatchCount = 5;
 
 // cublasLtMatmulHeuristicResult_t.
 struct Heuristic {
@@ -62,12 +78,6 @@ struct Heuristic {
   float waves;
   int reserved[4];
 };
-
-template <typename Own, typename... Values>
-int Make(void** handle, Values... values) {
-  *handle = new Own{{}, values...};
-  return kCublasSuccess;
-}
 
 }  // namespace
 
@@ -85,7 +95,8 @@ HACKCUDA_EXPORT size_t cublasLtGetCudartVersion() {
 }
 
 HACKCUDA_EXPORT int cublasLtMatmulDescCreate(void** descriptor, int compute, int scale_type) {
-  return Make<Matmul>(descriptor, compute, scale_type);
+  *descriptor = new Matmul(compute, scale_type);
+  return kCublasSuccess;
 }
 HACKCUDA_EXPORT int cublasLtMatmulDescDestroy(void* descriptor) {
   delete static_cast<Matmul*>(descriptor);
@@ -101,8 +112,9 @@ HACKCUDA_EXPORT int cublasLtMatmulDescGetAttribute(const void* descriptor, int a
 }
 
 HACKCUDA_EXPORT int cublasLtMatrixLayoutCreate(void** layout, int type, uint64_t rows,
-                                               uint64_t columns, int64_t) {
-  return Make<Layout>(layout, type, rows, columns);
+                                               uint64_t columns, int64_t leading) {
+  *layout = new Layout(type, rows, columns, leading);
+  return kCublasSuccess;
 }
 HACKCUDA_EXPORT int cublasLtMatrixLayoutDestroy(void* layout) {
   delete static_cast<Layout*>(layout);
@@ -130,6 +142,12 @@ HACKCUDA_EXPORT int cublasLtMatmulPreferenceSetAttribute(void* preference, int a
   return static_cast<Attributes*>(preference)->Set(attribute, value, bytes);
 }
 
+HACKCUDA_EXPORT int cublasLtMatmulPreferenceGetAttribute(const void* preference, int attribute,
+                                                         void* value, size_t bytes,
+                                                         size_t* written) {
+  return static_cast<const Attributes*>(preference)->Get(attribute, value, bytes, written);
+}
+
 HACKCUDA_EXPORT int cublasLtMatmulAlgoGetHeuristic(void*, void*, void*, void*, void*, void*, void*,
                                                    int asked, Heuristic* results, int* count) {
   *count = asked > 0 ? 1 : 0;
@@ -147,19 +165,20 @@ HACKCUDA_EXPORT int cublasLtMatmul(void*, const void* descriptor, const void*, c
   const auto& b = *static_cast<const Layout*>(layout_b);
   const auto& d = *static_cast<const Layout*>(layout_d);
   Product p;
-  p.transpose_a = own.Number(kTransposeA, 0);
-  p.transpose_b = own.Number(kTransposeB, 0);
-  p.m = static_cast<int64_t>(d.rows);
-  p.n = static_cast<int64_t>(d.columns);
-  p.k = static_cast<int64_t>(p.transpose_a != 0 ? a.rows : a.columns);
-  p.batch = d.Number(kBatchCount, 1);
-  p.type_a = a.type;
-  p.type_b = b.type;
-  p.type_c = layout_c != nullptr ? static_cast<const Layout*>(layout_c)->type : d.type;
-  p.type_d = d.type;
-  p.compute = own.compute;
-  p.epilogue = own.Number(kEpilogue, 1);
-  p.scales = own.Number(kScaleModeA, 0);
+  p.transpose_a = own.Number(Matmul::kTransposeA);
+  p.transpose_b = own.Number(Matmul::kTransposeB);
+  p.m = d.Number<int64_t>(Layout::kRows);
+  p.n = d.Number<int64_t>(Layout::kColumns);
+  p.k = a.Number<int64_t>(p.transpose_a != 0 ? Layout::kRows : Layout::kColumns);
+  p.batch = d.Number(Layout::kBatchCount, 1);
+  p.type_a = a.Number(Layout::kType);
+  p.type_b = b.Number(Layout::kType);
+  p.type_d = d.Number(Layout::kType);
+  p.type_c =
+      layout_c != nullptr ? static_cast<const Layout*>(layout_c)->Number(Layout::kType) : p.type_d;
+  p.compute = own.Number(Matmul::kCompute);
+  p.epilogue = own.Number(Matmul::kEpilogue, Matmul::kNoEpilogue);
+  p.scales = own.Number(Matmul::kScaleModeA);
   LogProduct("cublasLt", p, stream);
   return kCublasSuccess;
 }

@@ -7,8 +7,12 @@
 
 namespace drydock::hackcuda {
 
-// cudaDataType by number: 0 fp32, 1 fp64, 2 fp16, 3 int8, 10 int32, 14 bf16, 28 e4m3, 29 e5m2,
-// 33 e2m1. Compute types: 64 fp16, 68 fp32, 70 fp64, 72 int32, 77 tf32.
+// Compute types of cuBLAS.
+inline constexpr int kComputeFp16 = 64, kComputeFp32 = 68, kComputeFp64 = 70, kComputeInt32 = 72,
+                     kComputeTf32 = 77;
+
+// cudaDataType by number: 0 fp32, 1 fp64, 2 fp16, 3 int8, 4 complex fp32, 5 complex fp64, 10 int32,
+// 14 bf16, 28 e4m3, 29 e5m2, 33 e2m1.
 struct Product {
   int64_t m = 0, n = 0, k = 0, batch = 1;
   int transpose_a = 0, transpose_b = 0;

@@ -1,16 +1,21 @@
 """What PyTorch is told of the ranks that are absent: the rendezvous has happened, every rank has joined its groups, and each
 absent rank holds what this rank holds.
 """
+import atexit
 import ctypes
+import importlib
 import inspect
 import os
+import sys
+import weakref
 
 RANK, WORLD = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
 KEY_BYTES, ID_BYTES = 8, 128  # of ncclUniqueId
 
 device = ctypes.CDLL("libhackcuda.so")
-device.hackcuda_name_key.argtypes = [ctypes.c_uint64, ctypes.POINTER(ctypes.c_int32), ctypes.c_size_t]
-device.hackcuda_expect_group.argtypes = [ctypes.POINTER(ctypes.c_int32), ctypes.c_size_t]
+device.hackcuda_name_key.argtypes = [ctypes.c_uint64, ctypes.POINTER(ctypes.c_int32), ctypes.c_size_t, ctypes.c_char_p]
+device.hackcuda_expect_group.argtypes = [ctypes.POINTER(ctypes.c_int32), ctypes.c_size_t, ctypes.c_char_p]
+device.hackcuda_mark_group.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.POINTER(ctypes.c_int32), ctypes.c_size_t]
 device.hackcuda_mark.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
 
 
@@ -23,6 +28,10 @@ def integers(ranks):
     return (ctypes.c_int32 * len(ranks))(*ranks)
 
 
+def mark_group(name, description, ranks):
+    device.hackcuda_mark_group(name.encode(), description.encode(), integers(ranks), len(ranks))
+
+
 class Groups:
     """The process groups of the program, by the name that PyTorch gives them."""
 
@@ -33,17 +42,18 @@ class Groups:
         self.ranks[name] = list(ranks)
 
     def of_key(self, key):
-        """The ranks of the communicator whose unique id the store has under this key: "default_pg/0//GROUP//cuda//NUMBER" of a
+        """The name and the ranks of the communicator whose unique id the store has under this key: "default_pg/0//GROUP//cuda//NUMBER" of a
         whole group ("default_pg/0//cuda//NUMBER" of the world), "...//A:B" of its members A and B.
         """
         parts = key.split("//")
         if len(parts) < 3:
-            return None
-        ranks = self.ranks.get(parts[-3].split("/")[-1])
+            return None, None
+        name = parts[-3].split("/")[-1]
+        ranks = self.ranks.get(name)
         pair = parts[-1].split(":")
         if ranks is not None and len(pair) == 2:
-            return [ranks[int(member)] for member in pair]
-        return ranks
+            return name, [ranks[int(member)] for member in pair]
+        return name, ranks
 
 
 groups = Groups()
@@ -58,9 +68,9 @@ def fnv(text):
 
 
 def name_unique_id(key, value):
-    ranks = groups.of_key(key)
+    name, ranks = groups.of_key(key)
     if ranks is not None:
-        device.hackcuda_name_key(int.from_bytes(value[:KEY_BYTES], "little"), integers(ranks), len(ranks))
+        device.hackcuda_name_key(int.from_bytes(value[:KEY_BYTES], "little"), integers(ranks), len(ranks), name.encode())
 
 
 def replace_rendezvous(module):
@@ -152,7 +162,7 @@ def replace_groups(module):
 
     module.ProcessGroupGloo = AbsentGloo
 
-    def tell(make, ranks_of):
+    def tell(make, ranks_of, others_of):
         """Wraps a function that makes a group: libhackcuda learns who is in it."""
         signature = inspect.signature(make)
 
@@ -163,17 +173,19 @@ def replace_groups(module):
                 return make(*arguments, **named)
             if given.get("group_name") is not None:
                 groups.add(given["group_name"], ranks)
-            device.hackcuda_expect_group(integers(ranks), len(ranks))
+            own_name = given.get("group_name")
+            device.hackcuda_expect_group(integers(ranks), len(ranks), own_name.encode() if own_name else None)
             try:
                 made = make(*arguments, **named)
             finally:
-                device.hackcuda_expect_group(None, 0)
+                device.hackcuda_expect_group(None, 0, None)
             group = made[0] if isinstance(made, tuple) else made
             name = getattr(group, "group_name", given.get("group_name"))
             if name:
                 groups.add(name, ranks)
-                words = [given.get("group_desc") or given.get("group_description") or "", *map(str, ranks)]
-                mark(f"group {name} " + " ".join(words))
+                description = given.get("group_desc") or given.get("group_description") or ""
+                for number, others in enumerate(others_of(given) or [ranks]):
+                    mark_group(name if others == ranks else f"{name}.{number}", description, others)
             return made
 
         return make_and_tell
@@ -181,22 +193,185 @@ def replace_groups(module):
     def ranks_of_helper(given):
         return list(given.get("global_ranks_in_group") or range(WORLD))
 
+    def splits_of(given):
+        """All groups that a split makes of its parent, in ranks of the world."""
+        members = module._world.pg_group_ranks.get(given.get("parent_pg") or module._get_default_group(), {})
+        rank_of = {member: rank for rank, member in members.items()}
+        return [[rank_of[member] for member in sorted(split)] for split in given.get("split_ranks") or []]
+
     def ranks_of_split(given):
-        return next((list(ranks) for ranks in given.get("split_ranks") or [] if RANK in ranks), None)
+        return next((ranks for ranks in splits_of(given) if RANK in ranks), None)
 
-    module._new_process_group_helper = tell(module._new_process_group_helper, ranks_of_helper)
+    module._new_process_group_helper = tell(module._new_process_group_helper, ranks_of_helper, lambda given: None)
     if hasattr(module, "split_group"):
-        module.split_group = tell(module.split_group, ranks_of_split)
+        module.split_group = tell(module.split_group, ranks_of_split, splits_of)
 
 
-def load_observer(module):
+class Iterations:
+    """Ends the program once it has done what the capture wants: where it begins the forward pass behind so many iterations. Steps
+    of optimizers with no forward pass in between end one iteration.
+    """
+
+    def __init__(self, wanted):
+        self.left = wanted
+        self.stepped = False
+
+    def note_step(self, *_):
+        self.stepped = True
+
+    def note_forward(self):
+        self.stepped = False
+        self.left -= 1
+        if self.left == 0:
+            mark("enough iterations")
+            mark_peaks()
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(0)  # neither handlers at exit nor what the program does behind its loop
+
+
+class Modules:
+    """The modules of the program by the names that the program gives them: "0:layers.3.mlp" is a part of the first module that
+    the program called by itself, "0:".
+    """
+
+    def __init__(self):
+        self.texts = {}  # by id(module): a weak reference to it, and its text
+        self.roots = 0
+
+    def text_of(self, module):
+        found = self.texts.get(id(module))
+        if found is not None and found[0]() is module:
+            return found[1]
+        root, self.roots = self.roots, self.roots + 1
+        for name, part in module.named_modules():
+            text = f"module {root}:{name} {type(part).__name__}"
+            layer = part.__dict__.get("layer_number")  # of the whole model, from 1: Megatron's layers know it
+            if isinstance(layer, int):
+                text += f" layer={layer - 1}"
+            known = self.texts.get(id(part))
+            if part is module or known is None or known[0]() is not part:
+                self.texts[id(part)] = weakref.ref(part), text.encode()
+        return self.texts[id(module)][1]
+
+
+def quick_calls():
+    """Functions of libhackcuda that do not give up Python's lock."""
+    quick = ctypes.PyDLL("libhackcuda.so")
+    quick.hackcuda_begin_op.argtypes = quick.hackcuda_end_op.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+    calls = quick.hackcuda_begin_op, quick.hackcuda_end_op, quick.hackcuda_pause_clock, quick.hackcuda_resume_clock
+    quick.hackcuda_pause_clock.argtypes = [ctypes.c_int]
+    for call in calls:
+        call.restype = None
+    return calls
+
+
+def leave_to_python(module, *functions):
+    """torch.compile does not look into these functions."""
+    skip_code = getattr(module._C._dynamo.eval_frame, "skip_code", None)
+    for function in functions if skip_code is not None else []:
+        skip_code(function.__code__)
+
+
+def mark_modules(module):
+    """Calls of modules enter the log as operators do. Global hooks would do, but torch.compile looks for them; a call that it
+    compiles never comes here.
+    """
+    modules = Modules()
+    begin, end, _, _ = quick_calls()
+    call = module.nn.Module.__call__
+    wanted = int(os.environ.get("DRYDOCK_CAPTURE_ITERATIONS", "0"))
+    iterations = Iterations(wanted)
+    if wanted > 0:
+        importlib.import_module("torch.optim.optimizer").register_optimizer_step_post_hook(iterations.note_step)
+
+    def call_and_mark(self, *arguments, **named):
+        text = modules.text_of(self)
+        if iterations.stepped and b": " in text:  # a root
+            iterations.note_forward()
+        begin(text, len(text))
+        try:
+            return call(self, *arguments, **named)
+        finally:
+            end(b"", 0)
+
+    leave_to_python(module, call_and_mark, Modules.text_of)
+    module.nn.Module.__call__ = call_and_mark
+
+
+# c10's names of types.
+TYPES = {"float32": "Float", "float16": "Half", "bfloat16": "BFloat16", "float64": "Double", "int64": "Long", "int32": "Int",
+         "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool", "float8_e4m3fn": "Float8_e4m3fn",
+         "float8_e5m2": "Float8_e5m2"}
+
+
+def text_of_argument(value):
+    """As the observer of operators writes a tensor or number."""
+    dtype = str(getattr(value, "dtype", "")).removeprefix("torch.")
+    if dtype not in TYPES:
+        return str(value) if isinstance(value, int) else ""
+    shape = ",".join(map(str, value.shape))
+    if not value.is_contiguous():
+        shape += ":" + ",".join(map(str, value.stride()))
+    return f"{TYPES[dtype]}{'' if value.is_cuda else '@host'}[{shape}]"
+
+
+def mark_kernels(kind, name_of, names_of):
+    """Kernels of Triton have no operator around them; `kind.run` launches one. What it reads and writes is told, twice where the
+    compiler says that it does both.
+    """
+    import torch
+
+    begin, end, pause, resume = quick_calls()
+    run = kind.run
+
+    def run_and_mark(self, *arguments, **named):
+        pause(0)
+        names = names_of(self)
+        texts = []
+        for i, value in enumerate(arguments):
+            text = text_of_argument(value)
+            texts += [text] * (2 if i < len(names) and names[i].startswith("in_out") else 1)
+        text = f"triton::{name_of(self)}({','.join(texts)})".encode()
+        begin(text, len(text))
+        resume()
+        try:
+            return run(self, *arguments, **named)
+        finally:
+            end(b"", 0)
+
+    leave_to_python(torch, run_and_mark, text_of_argument, name_of, names_of)
+    kind.run = run_and_mark
+
+
+def mark_compiled(module):
+    mark_kernels(module.CachingAutotuner, lambda kernel: kernel.inductor_meta.get("kernel_name", "kernel"),
+                 lambda kernel: list(kernel.triton_meta.get("signature", ())))
+
+
+def mark_triton(module):
+    mark_kernels(module.JITFunction, lambda kernel: kernel.__name__, lambda kernel: ())
+
+
+def mark_peaks():
+    import torch
+
+    if torch.cuda.is_initialized():
+        mark(f"memory {torch.cuda.max_memory_allocated()} {torch.cuda.max_memory_reserved()}")
+
+
+def observe(module):
     path = os.environ.get("DRYDOCK_CAPTURE_OBSERVER")
     if path:
         module.capture_observer = ctypes.CDLL(path)
+        mark_modules(module)
+        atexit.register(mark_peaks)
 
 
 ACTIONS = {
-    "torch": load_observer,
+    "torch": observe,
+    "torch._inductor.runtime.triton_heuristics": mark_compiled,
+    "triton.runtime.jit": mark_triton,
     "torch.distributed.rendezvous": replace_rendezvous,
     "torch.distributed.distributed_c10d": replace_groups,
 }

@@ -3,6 +3,8 @@
 // behind the dispatcher, where neither torch.compile nor a mode of the program sees it.
 #include <ATen/record_function.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -15,7 +17,7 @@
 namespace drydock::torch_hooks {
 namespace {
 
-// "bf16[512,1024:1,512]": strides where a tensor is not contiguous.
+// "BFloat16[512,1024:1,512]": strides where a tensor is not contiguous.
 void AppendTensor(const at::Tensor& tensor, std::string* text) {
   *text += c10::toString(tensor.scalar_type());
   *text += tensor.is_cuda() ? "[" : "@host[";
@@ -37,12 +39,11 @@ bool IsPlain(const at::Tensor& tensor) {
          !tensor.key_set().has(c10::DispatchKey::Python) && !tensor.is_meta();
 }
 
-// "aten::mm(bf16[512,512],bf16[512,1024])"
-void AppendOperator(const at::RecordFunction& fn, std::string* text) {
-  *text += fn.name();
+// "(BFloat16[512,512],BFloat16[512,1024],false,0.1,[1,2])"
+void AppendValues(c10::ArrayRef<const c10::IValue> values, std::string* text) {
   *text += '(';
   bool is_first = true;
-  for (const c10::IValue& value : fn.inputs()) {
+  for (const c10::IValue& value : values) {
     if (!is_first) *text += ',';
     is_first = false;
     if (value.isTensor()) {
@@ -57,6 +58,20 @@ void AppendOperator(const at::RecordFunction& fn, std::string* text) {
       *text += std::to_string(value.toInt());
     } else if (value.isBool()) {
       *text += value.toBool() ? "true" : "false";
+    } else if (value.isDouble()) {
+      char number[32];
+      snprintf(number, sizeof number, "%g", value.toDouble());
+      *text += number;
+    } else if (value.isString()) {
+      *text += '"' + value.toStringRef() + '"';
+    } else if (value.isIntList()) {
+      *text += '[';
+      const c10::List<int64_t> list = value.toIntList();
+      for (size_t i = 0; i < list.size(); ++i) {
+        if (i > 0) *text += ',';
+        *text += std::to_string(list.get(i));
+      }
+      *text += ']';
     }
   }
   *text += ')';
@@ -71,27 +86,44 @@ struct Observed : at::ObserverContext {
 
 thread_local int computing = 0;  // operators that run inside others do not compute
 
+// The work of the capture is no time of the program.
+struct PausedClock {
+  explicit PausedClock(bool is_long) { hackcuda_pause_clock(is_long ? 1 : 0); }
+  ~PausedClock() { hackcuda_resume_clock(); }
+};
+
+// DRYDOCK_CAPTURE_VALUES=0 leaves values unknown, so that only what the program itself does takes
+// time of the host.
+bool ComputesValues() {
+  static const char* const setting = getenv("DRYDOCK_CAPTURE_VALUES");
+  static const bool computes = setting == nullptr || strcmp(setting, "0") != 0;
+  return computes;
+}
+
 std::unique_ptr<at::ObserverContext> Begin(const at::RecordFunction& fn) {
+  const PausedClock paused(false);
   auto observed = std::make_unique<Observed>();
   thread_local std::string text;
   text.clear();
   if (fn.scope() == at::RecordScope::BACKWARD_FUNCTION) text = "backward ";
   if (fn.scope() == at::RecordScope::USER_SCOPE) text = "scope ";
   if (fn.scope() == at::RecordScope::FUNCTION) {
-    AppendOperator(fn, &text);
+    text += fn.name();
+    AppendValues(fn.inputs(), &text);
   } else {
     text += fn.name();
   }
   if (fn.seqNr() >= 0) text += " #" + std::to_string(fn.seqNr());
   hackcuda_begin_op(text.data(), text.size());
   const auto name = fn.operator_name();
-  if (fn.scope() != at::RecordScope::FUNCTION || !name) return observed;
+  if (fn.scope() != at::RecordScope::FUNCTION || !name || !ComputesValues()) return observed;
   const Operator& op = OperatorOf(*name);
   if (op.counts) {
     observed->answers = true;
+    const PausedClock computes(true);
     AnswerCount(op, fn.inputs());
   }
-  if (op.handle != nullptr) {
+  if (op.handle != nullptr && ArePlain(fn.inputs())) {
     observed->computes = true;
     if (computing++ == 0) {
       observed->op = &op;
@@ -102,15 +134,20 @@ std::unique_ptr<at::ObserverContext> Begin(const at::RecordFunction& fn) {
 }
 
 void End(const at::RecordFunction& fn, at::ObserverContext* context) {
+  const PausedClock paused(false);
   auto* observed = static_cast<Observed*>(context);
   if (observed->answers) hackcuda_forget_answer();
   if (observed->computes) --computing;
   const c10::ArrayRef<const c10::IValue> outputs(fn.outputs().data(), fn.outputs().size());
   const c10::ArrayRef<const c10::IValue> inputs(observed->inputs.data(), observed->inputs.size());
-  if (observed->op != nullptr && (AreOnGpu(inputs) || AreOnGpu(outputs))) {
+  if (observed->op != nullptr && ArePlain(outputs) && (AreOnGpu(inputs) || AreOnGpu(outputs))) {
+    const PausedClock computes(true);
     Compute(*observed->op, inputs, outputs);
   }
-  hackcuda_end_op();
+  thread_local std::string text;
+  text.clear();
+  if (fn.scope() == at::RecordScope::FUNCTION) AppendValues(outputs, &text);
+  hackcuda_end_op(text.data(), text.size());
 }
 
 struct Registration {

@@ -150,24 +150,32 @@ void PickAll(const at::Tensor& picks, int64_t places) {
 
 }  // namespace
 
-bool AreOnGpu(c10::ArrayRef<const c10::IValue> values) {
-  bool on_gpu = false, are_plain = true;
+bool ArePlain(c10::ArrayRef<const c10::IValue> values) {
+  bool are_plain = true;
   for (const c10::IValue& value : values) {
-    ForEachTensor(value, [&](const at::Tensor& tensor) {
+    ForEachTensor(value, [&are_plain](const at::Tensor& tensor) {
       const c10::DispatchKeySet keys = tensor.key_set();
-      on_gpu |= tensor.is_cuda();
       are_plain &= tensor.layout() == at::kStrided && !tensor.is_meta() && !tensor.is_conj() &&
                    !tensor.is_neg() && !keys.has(c10::DispatchKey::Python) &&
                    !keys.has(c10::DispatchKey::Functionalize);
     });
   }
-  return on_gpu && are_plain;
+  return are_plain;
+}
+
+bool AreOnGpu(c10::ArrayRef<const c10::IValue> values) {
+  bool on_gpu = false;
+  for (const c10::IValue& value : values) {
+    ForEachTensor(value, [&on_gpu](const at::Tensor& tensor) { on_gpu |= tensor.is_cuda(); });
+  }
+  return on_gpu;
 }
 
 void AnswerCount(const Operator& op, c10::ArrayRef<const c10::IValue> inputs) {
   int64_t count = 0;
   const Sizes sizes = SizesOf(inputs);
-  if (op.handle != nullptr && sizes.are_small && sizes.are_known && AreOnGpu(inputs)) {
+  if (op.handle != nullptr && sizes.are_small && sizes.are_known && ArePlain(inputs) &&
+      AreOnGpu(inputs)) {
     if (const auto found = Run(op, inputs); found && found->front().isTensor()) {
       const at::Tensor& result = found->front().toTensor();
       count = (result.dim() > 0 ? result.size(0) : 0) + op.count_offset;

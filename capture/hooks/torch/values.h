@@ -15,7 +15,10 @@
 
 namespace drydock::torch_hooks {
 
-// True if an input or output is a tensor of a GPU, and none belongs to a compiler or a mode.
+// True if no tensor belongs to a compiler or a mode, or wraps others. What an operator does with
+// such tensors, it does by other operators.
+bool ArePlain(c10::ArrayRef<const c10::IValue> values);
+// True if any of them is a tensor of a GPU.
 bool AreOnGpu(c10::ArrayRef<const c10::IValue> values);
 
 // Finds what the host will read in the middle of the operator, and tells libhackcuda.

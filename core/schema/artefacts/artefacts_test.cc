@@ -44,6 +44,17 @@ TEST_F(ArtefactsTest, AttentionBackendReadsBack) {
   EXPECT_EQ(ReadManifest(other / kManifestName)->attention_backend, "pytorch");
 }
 
+TEST_F(ArtefactsTest, AClassWithoutMemoryOfPyTorchReadsBack) {
+  Workload unused = testing::ToyWorkload();
+  unused.pytorch.front() = {};
+  const TemporaryDirectory other;
+  ASSERT_TRUE(
+      WriteWorkload(other.path(), unused, testing::ToyCluster(), {"drydock-capture", {}, {}}).ok());
+  const Result<WorkloadFile> read = ReadWorkload(other.path(), WorkloadParts::kAll);
+  ASSERT_TRUE(read.ok()) << read.error().ToString();
+  EXPECT_EQ(Dump(read->workload), Dump(unused));
+}
+
 TEST_F(ArtefactsTest, TablesAloneHaveNoPrograms) {
   const Result<WorkloadFile> tables = ReadWorkload(run(), WorkloadParts::kTables);
   ASSERT_TRUE(tables.ok());

@@ -160,7 +160,8 @@ std::optional<std::string> MessageMismatch(const CallNames& names, const Calls& 
 std::optional<std::string> Overflow(const RecordedCommunicator& communicator, const Calls& calls) {
   const auto too_large = [&](const RecordEntry& entry) {
     const auto most = static_cast<uint64_t>(kMaxBytes) /
-                      static_cast<uint64_t>(ElementBytes(entry)) / communicator.ranks.size();
+                      static_cast<uint64_t>(ElementBytes(entry)) /
+                      static_cast<uint64_t>(communicator.members());
     return entry.count > most;
   };
   for (const auto& own : calls.collectives) {

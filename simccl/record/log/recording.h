@@ -16,6 +16,10 @@ namespace drydock {
 
 struct RecordedCommunicator {
   std::vector<int> ranks;  // by member
+  // Ranks that make the same collectives may be left out, and no others. Then `rank` of a call is
+  // an index into `ranks`, and this is the number of members; 0: all are there.
+  int all = 0;
+  int members() const { return all > 0 ? all : static_cast<int>(ranks.size()); }
 };
 
 // The log of one rank. An entry names its communicator by index, not by serial.

@@ -187,7 +187,7 @@ RecordLaunches::RecordLaunches(const Recording& recording) {
   for (const auto& entry : CollectLaunches(recording)) {
     const uint64_t communicator = entry.first;
     const std::vector<Launch>& launches = entry.second;
-    const auto members = static_cast<int>(recording.communicators[communicator].ranks.size());
+    const auto members = recording.communicators[communicator].members();
     const auto note = [&](const std::vector<size_t>& set, std::optional<CommCall> call,
                           const CommCall* LaunchForm::*field) {
       if (!call.has_value()) return;

@@ -98,7 +98,7 @@ class ProgramMaker {
     }
     last = order_.Newest(last);
     const uint64_t stream = calls.front()->stream;
-    const int members = static_cast<int>(recording_.communicators[communicator].ranks.size());
+    const int members = recording_.communicators[communicator].members();
     const RecordEntry& first = *calls.front();
     const LaunchForm form = tables_->launches.Of(communicator, first.rank, first.group);
     const Lane lane = kMainLane;

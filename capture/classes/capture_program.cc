@@ -1,0 +1,275 @@
+#include "capture/classes/capture_program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "capture/classes/class_tape.h"
+#include "capture/classes/partition.h"
+#include "capture/classes/summary.h"
+#include "capture/classes/world_groups.h"
+#include "capture/classes/world_workload.h"
+#include "capture/run/process_facts.h"
+#include "capture/run/rank_run.h"
+#include "capture/tape/make_tape.h"
+#include "core/base/plural.h"
+#include "core/model/calls/rank_list.h"
+
+namespace drydock::capture {
+namespace {
+
+// Ranks of each class that run: one, and two more that have to do the same.
+constexpr size_t kRanksOfClass = 3;
+// Each round captures ranks that the last one made necessary. Programs settle after a few.
+constexpr int kMostRounds = 40;
+
+// Of each class: the first, the last, the one in the middle, and those after the first.
+std::vector<int> Wanted(const std::vector<int>& ranks, const std::map<int, std::string>& known) {
+  std::vector<int> order = {ranks.front(), ranks.back(), ranks[ranks.size() / 2]};
+  for (size_t i = 1; i < std::min(ranks.size(), kRanksOfClass); ++i) order.push_back(ranks[i]);
+  std::set<int> chosen;
+  for (const int rank : order) {
+    if (chosen.size() < kRanksOfClass) chosen.insert(rank);
+  }
+  const auto captured = std::count_if(ranks.begin(), ranks.end(), [&](int rank) {
+    return known.count(rank) > 0 && chosen.count(rank) == 0;
+  });
+  std::vector<int> wanted;
+  for (const int rank : order) {
+    const bool is_new = known.count(rank) == 0 && chosen.erase(rank) > 0;
+    if (is_new) wanted.push_back(rank);
+  }
+  // Ranks that have run already are as good. The first one always runs, to stand for the class.
+  const size_t enough = wanted.size() - std::min(wanted.size(), static_cast<size_t>(captured));
+  const bool needs_first = !wanted.empty() && wanted.front() == ranks.front();
+  wanted.resize(std::max<size_t>(enough, needs_first ? 1 : 0));
+  return wanted;
+}
+
+class Capture {
+ public:
+  Capture(const CaptureEnvironment& environment, const Topology& topology,
+          const CaptureOptions& options)
+      : topology_(topology),
+        options_(options),
+        groups_(options.world),
+        program_(ProgramOf(options)),
+        runner_(environment, topology, program_, options.jobs) {
+    summary_.torch_version = environment.torch_version;
+  }
+
+  Result<CapturedWorkload> Run() {
+    ASSIGN_OR_RETURN(const std::vector<RankPlace> places,
+                     PlaceRanks(topology_, options_.world, options_.ranks_per_host));
+    std::vector<HostFacts> hosts;
+    std::vector<int> gpus;
+    for (const RankPlace& place : places) {
+      const HostKind& kind = topology_.kind_of_host(place.host);
+      hosts.push_back(
+          {place.local, kind.gpu * (CapturedProcess::kMaxGpus + 1) + place.ranks_beside});
+      gpus.push_back(place.gpu);
+    }
+    Partition partition(&groups_, std::move(hosts));
+    partition_ = &partition;
+    RETURN_IF_ERROR(FindClasses());
+    if (options_.all_ranks) RETURN_IF_ERROR(CheckAll());
+    return Finish(gpus);
+  }
+
+ private:
+  static RankProgram ProgramOf(const CaptureOptions& options) {
+    RankProgram program;
+    program.command = options.command;
+    program.folder = options.folder;
+    program.environment = options.environment;
+    program.rank_variables = options.rank_variables;
+    program.world = options.world;
+    program.ranks_per_host = options.ranks_per_host;
+    program.time_limit_s = options.time_limit_s;
+    program.iterations = options.iteration;
+    return program;
+  }
+
+  Status FindClasses() {
+    RETURN_IF_ERROR(CaptureRanks({0}));
+    for (int round = 0; round < kMostRounds; ++round) {
+      classes_ = partition_->Classes();
+      std::vector<int> wanted;
+      for (const std::vector<int>& ranks : classes_) {
+        if (keys_.count(ranks.front()) == 0) wanted.push_back(ranks.front());
+      }
+      // Once each class has a rank that has run, two more of each.
+      const bool verifies = wanted.empty();
+      for (const std::vector<int>& ranks : classes_) {
+        if (!verifies) break;
+        const std::vector<int> more = Wanted(ranks, keys_);
+        wanted.insert(wanted.end(), more.begin(), more.end());
+      }
+      std::sort(wanted.begin(), wanted.end());
+      RETURN_IF_ERROR(CaptureRanks(wanted));
+      if (Difference().has_value()) {
+        if (!partition_->Explain(keys_)) return *Difference();
+      } else if (wanted.empty()) {
+        return OkStatus();
+      }
+    }
+    return Difference().value_or(Error("the ranks of the program fall into ever more classes"));
+  }
+
+  // Runs all other ranks.
+  Status CheckAll() {
+    std::vector<int> others;
+    for (int rank = 0; rank < options_.world; ++rank) {
+      if (keys_.count(rank) == 0) others.push_back(rank);
+    }
+    RETURN_IF_ERROR(CaptureRanks(others));
+    if (std::optional<Error> difference = Difference()) return *difference;
+    return OkStatus();
+  }
+
+  // Returns the first rank that differs from the first rank of its class.
+  std::optional<Error> Difference() const {
+    for (size_t c = 0; c < classes_.size(); ++c) {
+      const std::vector<int>& ranks = classes_[c];
+      const auto first =
+          std::find_if(ranks.begin(), ranks.end(), [&](int rank) { return keys_.count(rank) > 0; });
+      for (const int rank : ranks) {
+        const auto key = keys_.find(rank);
+        if (key == keys_.end() || key->second == keys_.at(*first)) continue;
+        return DescribeDifference(c, *first, rank);
+      }
+    }
+    return std::nullopt;
+  }
+
+  Error DescribeDifference(size_t c, int first, int other) const {
+    const ClassTape &a = *tapes_.at(keys_.at(first)), &b = *tapes_.at(keys_.at(other));
+    const std::string difference =
+        FirstDifference(a, fmt::format("rank {}", first), b, fmt::format("rank {}", other))
+            .value_or("their tapes differ");
+    return Error(
+        fmt::format("rank {} should do the same as rank {} (class {}: ranks {}), but does not: {}",
+                    other, first, c, RanksText(classes_[c]), difference));
+  }
+
+  // What the program said may tell why it did not do what it should.
+  static Error WithOutput(const Error& error, const RankEnd& end) {
+    std::vector<Diagnostic> all = error.diagnostics();
+    const auto add = [&](const char* name, const std::string& text) {
+      if (text.empty()) return;
+      all.emplace_back().message =
+          fmt::format("the end of what rank {} wrote to {}:\n{}", end.rank, name, text);
+    };
+    add("stdout", end.output);
+    add("stderr", end.errors);
+    return Error(std::move(all));
+  }
+
+  // Runs ranks and takes their tapes, in their order whichever ends first.
+  Status CaptureRanks(const std::vector<int>& ranks) {
+    known_ += static_cast<int>(ranks.size());
+    std::map<int, RankTape> tapes;
+    const auto use = [&](RankEnd end) -> Status {
+      Result<RankTape> tape = MakeTape(end.log, {options_.iteration, options_.world});
+      if (!tape.ok()) return WithOutput(tape.error(), end);
+      if (end.rank == 0) output_ = end.output;
+      for (const std::string& refused : end.refused) summary_.refused[refused].insert(end.rank);
+      tapes.emplace(end.rank, std::move(tape).value());
+      ++ended_;
+      return OkStatus();
+    };
+    RETURN_IF_ERROR(
+        runner_.Run(ranks, use, [&](const std::vector<int>& running) { Show(running); }));
+    for (const auto& [rank, tape] : tapes) groups_.Add(tape.groups);
+    for (auto& [rank, tape] : tapes) {
+      ASSIGN_OR_RETURN(ClassTape made, MakeClassTape(tape, groups_));
+      partition_->Note(FindPlaces(made));
+      Keep(rank, std::move(made));
+      tape = RankTape();
+    }
+    return OkStatus();
+  }
+
+  // Ranks whose tapes are alike have the same key, and the first of the tapes.
+  void Keep(int rank, ClassTape tape) {
+    for (int number = 0;; ++number) {
+      const std::string key = fmt::format("{} {}", tape.key, number);
+      const auto known = tapes_.find(key);
+      if (known != tapes_.end() && !AreAlike(*known->second, tape)) continue;
+      keys_[rank] = key;
+      if (known == tapes_.end()) {
+        tapes_[key] = std::make_shared<const ClassTape>(std::move(tape));
+      } else {
+        summary_.Compare(*known->second, tape);
+      }
+      return;
+    }
+  }
+
+  void Show(const std::vector<int>& running) const {
+    if (!options_.progress) return;
+    CaptureProgress progress;
+    progress.ranks_ended = ended_;
+    progress.ranks_running = static_cast<int>(running.size());
+    progress.ranks_known = known_;
+    progress.classes = static_cast<int>(classes_.size());
+    progress.doing =
+        running.empty() ? "makes tapes of what ran" : "runs rank " + RanksText(running);
+    options_.progress(progress);
+  }
+
+  Result<CapturedWorkload> Finish(const std::vector<int>& gpus) {
+    if (options_.progress) {
+      options_.progress(
+          {ended_, 0, known_, static_cast<int>(classes_.size()), "matches the calls of all ranks"});
+    }
+    std::vector<WorldClass> classes;
+    CapturedWorkload captured;
+    for (const std::vector<int>& ranks : classes_) {
+      classes.push_back({ranks, tapes_.at(keys_.at(ranks.front()))});
+      CapturedClass& of_ranks = captured.classes.emplace_back();
+      of_ranks.ranks = ranks;
+      for (const int rank : ranks) {
+        if (keys_.count(rank) > 0) of_ranks.captured.push_back(rank);
+      }
+    }
+    ASSIGN_OR_RETURN(captured.workload, MakeWorldWorkload(topology_, gpus, groups_, classes));
+    captured.output = output_;
+    for (const WorldClass& of_ranks : classes) {
+      if (captured.attention_backend.empty()) {
+        captured.attention_backend = of_ranks.tape->attention_backend;
+      }
+    }
+    summary_.iteration = options_.iteration;
+    summary_.ranks_run = static_cast<int>(keys_.size());
+    Describe(options_.command, groups_, classes, summary_, &captured.workload, &captured.notes);
+    return captured;
+  }
+
+  const Topology& topology_;
+  const CaptureOptions& options_;
+  WorldGroups groups_;
+  RankProgram program_;
+  RankRunner runner_;
+  Partition* partition_ = nullptr;
+  std::vector<std::vector<int>> classes_;
+  std::map<int, std::string> keys_;                                // by rank that has run
+  std::map<std::string, std::shared_ptr<const ClassTape>> tapes_;  // by key
+  CaptureSummary summary_;
+  std::string output_;
+  int ended_ = 0, known_ = 0;
+};
+
+}  // namespace
+
+Result<CapturedWorkload> CaptureProgram(const CaptureEnvironment& environment,
+                                        const Topology& topology, const CaptureOptions& options) {
+  return Capture(environment, topology, options).Run();
+}
+
+}  // namespace drydock::capture

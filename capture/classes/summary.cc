@@ -1,0 +1,121 @@
+#include "capture/classes/summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <utility>
+
+#include "capture/classes/role_names.h"
+#include "core/base/files.h"
+#include "core/base/plural.h"
+#include "core/model/calls/rank_list.h"
+
+namespace drydock::capture {
+namespace {
+
+// "TP2 PP2 DP4": the sizes of the groups of one dimension each that rank 0 is in.
+std::string LayoutOf(const WorldGroups& groups) {
+  std::vector<std::pair<std::string, int>> sizes;
+  for (const char* name : {"tp", "pp", "cp", "ep", "dp", "dp-replicate", "dp-shard"}) {
+    for (const Membership& own : groups.Of(0)) {
+      const int size = groups.size_of(own.group);
+      if (own.kind.ordinal > 0 || size < 2) continue;
+      if (RoleOfDescription(own.kind.description).name == name) sizes.emplace_back(name, size);
+    }
+  }
+  std::string layout;
+  for (const auto& [name, size] : sizes) {
+    std::string upper = name;
+    std::transform(upper.begin(), upper.end(), upper.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    layout += fmt::format("{}{}, ", upper, size);
+  }
+  return layout;
+}
+
+// Of the representatives of all classes.
+std::map<std::string, TapeEstimate> EstimatesOf(const std::vector<WorldClass>& classes) {
+  std::map<std::string, TapeEstimate> all;
+  for (const WorldClass& of_ranks : classes) {
+    for (const auto& [kernel, estimate] : of_ranks.tape->estimates) {
+      TapeEstimate& sum = all[kernel];
+      sum.launches += estimate.launches;
+      sum.bytes += estimate.bytes;
+      sum.unknown += estimate.unknown;
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+void CaptureSummary::Compare(const ClassTape& stands, const ClassTape& other) {
+  const auto note = [](Bytes a, Bytes b, double* most) {
+    if (a == b) return;
+    const auto larger = static_cast<double>(std::max(a, b).count());
+    *most = std::max(*most, std::abs(static_cast<double>((a - b).count())) / larger);
+  };
+  note(stands.optimizer, other.optimizer, &optimizer_differs);
+  note(stands.memory.allocated, other.memory.allocated, &memory_differs);
+}
+
+std::string NameOfCommand(const std::vector<std::string>& command) {
+  for (size_t i = 1; i < command.size(); ++i) {
+    if (command[i] == "-m" && i + 1 < command.size()) return command[i + 1];
+    if (command[i] == "-c") return "python -c";
+    if (!command[i].starts_with("-")) return BaseName(command[i]);
+  }
+  return command.empty() ? "" : BaseName(command.front());
+}
+
+void Describe(const std::vector<std::string>& command, const WorldGroups& groups,
+              const std::vector<WorldClass>& classes, const CaptureSummary& summary,
+              Workload* workload, std::vector<std::string>* notes) {
+  size_t world = 0;
+  for (const WorldClass& of_ranks : classes) world += of_ranks.ranks.size();
+  WorkloadTotals& totals = workload->totals;
+  totals.model_name = NameOfCommand(command);
+  totals.layout = fmt::format("{}captured: {} in {}", LayoutOf(groups), Plural(world, "rank"),
+                              Plural(classes.size(), "class"));
+  const auto assume = [&](const char* name, std::string value) {
+    workload->assumptions.push_back({name, std::move(value), ""});
+  };
+  assume("captured with", fmt::format("PyTorch {}", summary.torch_version));
+  assume("iteration", std::to_string(summary.iteration));
+  assume("ranks that ran", fmt::format("{} of {}", summary.ranks_run, world));
+  if (summary.optimizer_differs > 0 || summary.memory_differs > 0) {
+    notes->push_back(fmt::format(
+        "ranks of a class differ by up to {:.2f} % in what their optimizer moves and {:.2f} % in "
+        "memory, as shards do; the first rank stands for all",
+        100 * summary.optimizer_differs, 100 * summary.memory_differs));
+  }
+  const std::map<std::string, TapeEstimate> estimates = EstimatesOf(classes);
+  TapeEstimate all;
+  for (const auto& [kernel, estimate] : estimates) {
+    all.launches += estimate.launches;
+    all.unknown += estimate.unknown;
+  }
+  if (all.launches > 0) {
+    const std::string text =
+        fmt::format("{} of {}, by the bytes of their operators", Plural(all.launches, "launch"),
+                    Plural(estimates.size(), "kernel"));
+    assume("estimated kernels", text);
+    notes->push_back("estimated: " + text);
+  }
+  if (all.unknown > 0) {
+    const std::string text =
+        fmt::format("{}, as long as an empty kernel", Plural(all.unknown, "launch"));
+    assume("unknown kernels", text);
+    notes->push_back("unknown: " + text);
+  }
+  for (const auto& [function, ranks] : summary.refused) {
+    const std::vector<int> list(ranks.begin(), ranks.end());
+    notes->push_back(fmt::format("{} {} {}, which a capture does not have; the program went on",
+                                 list.size() == 1 ? "rank" : "ranks", RanksText(list),
+                                 (list.size() == 1 ? "calls " : "call ") + function));
+  }
+}
+
+}  // namespace drydock::capture

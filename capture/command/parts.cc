@@ -1,0 +1,46 @@
+#include "capture/command/parts.h"
+
+#include <climits>
+#include <cstdlib>
+#include <unistd.h>
+
+#include "core/base/files.h"
+#include "core/nccl/nccl_library.h"
+
+namespace drydock::capture {
+
+std::string FolderOfExecutable() {
+  char path[PATH_MAX];
+  const ssize_t length = ::readlink("/proc/self/exe", path, sizeof path);
+  return length <= 0 ? "." : DirectoryOf(std::string(path, static_cast<size_t>(length)));
+}
+
+Result<Parts> FindParts() {
+  const std::string build = DirectoryOf(FolderOfExecutable());
+  Parts parts;
+  parts.capture.libraries = build + "/lib/hackcuda";
+  parts.capture.sources = DRYDOCK_SOURCE_DIR;
+  parts.capture.nccl = NcclLibrary::Find();
+  parts.stand_ins = build + "/lib/launch";
+  parts.wheels = parts.capture.sources + "/third_party/pytorch";
+  for (const std::string& file :
+       {parts.capture.libraries + "/libhackcuda.so", parts.capture.nccl,
+        parts.capture.sources + "/capture/hooks/python/sitecustomize.py",
+        parts.stand_ins + "/intercept", parts.wheels + "/wheels.txt"}) {
+    if (!FileExists(file)) {
+      return Error("missing; run scripts/setup.sh, then cmake --build build/release --target "
+                   "drydock-capture",
+                   {file, 0, 0});
+    }
+  }
+  return parts;
+}
+
+std::string DefaultCache() {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  if (cache != nullptr && *cache == '/') return std::string(cache) + "/drydock";
+  const char* home = std::getenv("HOME");
+  return (home != nullptr && *home != 0 ? std::string(home) : "/tmp") + "/.cache/drydock";
+}
+
+}  // namespace drydock::capture

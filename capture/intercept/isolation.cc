@@ -1,0 +1,201 @@
+#include "capture/intercept/isolation.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <net/if.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+namespace drydock::capture {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto kPoll = std::chrono::milliseconds(10);
+// For processes that the command leaves behind, once a launch has been seen.
+constexpr auto kGrace = std::chrono::seconds(2);
+constexpr int kCannotStart = 127;
+
+bool WriteText(const char* path, const std::string& text) {
+  const int file = ::open(path, O_WRONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  const bool written = ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  ::close(file);
+  return written;
+}
+
+// A network without interfaces but the loopback, which programs expect to work.
+void RaiseLoopback() {
+  const int socket = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (socket < 0) return;
+  ifreq request = {};
+  strncpy(request.ifr_name, "lo", IFNAMSIZ - 1);
+  if (::ioctl(socket, SIOCGIFFLAGS, &request) == 0) {
+    request.ifr_flags |= IFF_UP;
+    ::ioctl(socket, SIOCSIFFLAGS, &request);
+  }
+  ::close(socket);
+}
+
+// Leaves the network and, for children, the numbers of processes. Returns 0 or the error's number.
+// A superuser needs no namespace of users, in which it could not read others' files.
+int LeaveNamespaces() {
+  constexpr int kApart = CLONE_NEWNET | CLONE_NEWPID;
+  const uid_t user = ::geteuid();
+  const gid_t group = ::getegid();
+  if (user != 0 || ::unshare(kApart) != 0) {
+    if (::unshare(CLONE_NEWUSER | kApart) != 0) return errno;
+    WriteText("/proc/self/setgroups", "deny");
+    if (!WriteText("/proc/self/uid_map", fmt::format("{0} {0} 1", user)) ||
+        !WriteText("/proc/self/gid_map", fmt::format("{0} {0} 1", group))) {
+      return EPERM;
+    }
+  }
+  RaiseLoopback();
+  return 0;
+}
+
+[[noreturn]] void StartCommand(const IsolatedCommand& command) {
+  std::vector<char*> argv, environment;
+  for (const std::string& word : command.words) argv.push_back(const_cast<char*>(word.c_str()));
+  for (const std::string& variable : command.environment) {
+    environment.push_back(const_cast<char*>(variable.c_str()));
+  }
+  argv.push_back(nullptr);
+  environment.push_back(nullptr);
+  const int null = ::open("/dev/null", O_RDWR);
+  ::dup2(null, STDIN_FILENO);
+  ::dup2(command.quiet ? null : STDERR_FILENO, STDOUT_FILENO);
+  for (const int signal : {SIGPIPE, SIGXFSZ}) ::signal(signal, SIG_DFL);
+  environ = environment.data();  // PATH of the command
+  ::execvp(argv[0], argv.data());
+  fprintf(stderr, "%s: %s\n", argv[0], strerror(errno));
+  ::_exit(kCannotStart);
+}
+
+int StatusOf(int status) {
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+// Waits for the command, then for the processes that it leaves behind, as long as that makes sense.
+int Attend(const IsolatedCommand& command, pid_t child) {
+  int result = 0;
+  bool ended = false;
+  Clock::time_point last;
+  for (;;) {
+    int status = 0;
+    const pid_t found = ::waitpid(-1, &status, WNOHANG);
+    if (found == child) {
+      result = StatusOf(status);
+      ended = true;
+      last = Clock::now();
+    }
+    if (found < 0 && errno == ECHILD) return result;
+    if (ended && Clock::now() - last > kGrace && command.done()) return result;
+    if (found == 0) std::this_thread::sleep_for(kPoll);
+  }
+}
+
+// What the supervisor tells drydock-capture.
+struct Told {
+  int failed = 0;  // of LeaveNamespaces
+  int status = 0;
+  bool ended = false;
+};
+
+// The process around the command. Where it has namespaces of its own, its child is the first process
+// of them, with whose end all others end.
+[[noreturn]] void Supervise(const IsolatedCommand& command, int out) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  Told told;
+  told.failed = LeaveNamespaces();
+  if (::write(out, &told, sizeof told) < 0) ::_exit(1);
+  const pid_t first = ::fork();
+  if (first == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // where it is not the first process anyway
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::signal(signal, SIG_DFL);
+    const pid_t child = ::fork();
+    if (child == 0) StartCommand(command);
+    told.status = Attend(command, child);
+    told.ended = true;
+    if (::write(out, &told, sizeof told) < 0) ::_exit(1);
+    ::_exit(0);
+  }
+  int status = 0;
+  while (::waitpid(first, &status, 0) < 0 && errno == EINTR) {
+  }
+  ::_exit(0);
+}
+
+// The processes below `top`, for systems without namespaces.
+std::vector<pid_t> ProcessesBelow(pid_t top) {
+  std::vector<pid_t> found = {top};
+  for (size_t i = 0; i < found.size(); ++i) {
+    std::ifstream children(fmt::format("/proc/{0}/task/{0}/children", found[i]));
+    for (pid_t child = 0; children >> child;) found.push_back(child);
+  }
+  return found;
+}
+
+void KillAll(pid_t supervisor) {
+  for (const pid_t process : ProcessesBelow(supervisor)) ::kill(process, SIGKILL);
+  int status = 0;
+  while (::waitpid(supervisor, &status, 0) < 0 && errno == EINTR) {
+  }
+}
+
+}  // namespace
+
+Result<IsolatedEnd> RunIsolated(const IsolatedCommand& command) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return Error(fmt::format("pipe: {}", strerror(errno)));
+  const pid_t supervisor = ::fork();
+  if (supervisor < 0) return Error(fmt::format("cannot start a process: {}", strerror(errno)));
+  if (supervisor == 0) {
+    ::close(ends[0]);
+    Supervise(command, ends[1]);
+  }
+  ::close(ends[1]);
+  ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
+  const Clock::time_point limit = Clock::now() + std::chrono::seconds(command.time_limit_s);
+  Told told;
+  IsolatedEnd end;
+  for (;;) {
+    int status = 0;
+    const pid_t found = ::waitpid(supervisor, &status, WNOHANG);
+    if (found == supervisor) break;
+    if (Clock::now() >= limit) {
+      KillAll(supervisor);
+      end.timed_out = true;
+      break;
+    }
+    std::this_thread::sleep_for(kPoll);
+  }
+  Told next;
+  while (::read(ends[0], &next, sizeof next) == static_cast<ssize_t>(sizeof next)) {
+    const int failed = told.failed;
+    told = next;
+    if (failed != 0) told.failed = failed;
+  }
+  ::close(ends[0]);
+  if (told.ended) end.timed_out = false;
+  end.status = told.status;
+  if (told.failed != 0) end.not_isolated = strerror(told.failed);
+  return end;
+}
+
+}  // namespace drydock::capture

@@ -1,0 +1,260 @@
+#include "capture/intercept/wrappers.h"
+
+#include <algorithm>
+
+#include "capture/launch/options.h"
+#include "core/base/files.h"
+
+namespace drydock::capture {
+namespace {
+
+struct Wrapper {
+  std::vector<std::string> names;
+  std::vector<std::string> commands;  // its first word that starts a command; none: any word does
+  std::vector<std::string> valued;    // options with a value
+  std::vector<std::string> flags;     // options without
+  size_t skipped = 0;                 // words between the options and the command: an image
+};
+
+const std::vector<Wrapper>& Wrappers() {
+  static const std::vector<Wrapper> kWrappers = {
+      {{"numactl"},
+       {},
+       {"--interleave|-i", "--membind|-m", "--cpunodebind|-N|--cpubind|-c", "--physcpubind|-C",
+        "--preferred|-p", "--preferred-many|-P", "--weighted-interleave|-w"},
+       {"--localalloc|-l", "--all|-a", "--balancing|-b", "--show|-s", "--hardware|-H"}},
+      {{"nsys"},
+       {"profile", "launch"},
+       {"--accelerator-trace",
+        "--auto-report-name",
+        "--backtrace|-b",
+        "--capture-range|-c",
+        "--capture-range-end",
+        "--clock-frequency-changes",
+        "--command-file",
+        "--cpu-cluster-events",
+        "--cpu-core-events",
+        "--cpu-core-metrics",
+        "--cpuctxsw",
+        "--cuda-event-trace",
+        "--cuda-flush-interval",
+        "--cuda-graph-trace",
+        "--cuda-memory-usage",
+        "--cuda-trace-scope",
+        "--cuda-um-cpu-page-faults",
+        "--cuda-um-gpu-page-faults",
+        "--cudabacktrace",
+        "--delay|-y",
+        "--duration|-d",
+        "--duration-frames",
+        "--dx-force-declare-adapter-removal-support",
+        "--enable",
+        "--env-var|-e",
+        "--event-sample",
+        "--event-sampling-interval",
+        "--export",
+        "--flush-on-cudaprofilerstop",
+        "--force-overwrite|-f",
+        "--ftrace",
+        "--ftrace-keep-user-config",
+        "--gpu-metrics-device",
+        "--gpu-metrics-devices",
+        "--gpu-metrics-frequency",
+        "--gpu-metrics-set",
+        "--gpuctxsw",
+        "--hotkey-capture",
+        "--ib-net-info-devices",
+        "--ib-switch-metrics-devices",
+        "--inherit-environment|-n",
+        "--injection-use-detours",
+        "--kill",
+        "--mpi-impl",
+        "--nic-metrics",
+        "--nvtx-capture|-p",
+        "--nvtx-domain-exclude",
+        "--nvtx-domain-include",
+        "--opengl-gpu-workload",
+        "--os-events",
+        "--osrt-backtrace-depth",
+        "--osrt-backtrace-stack-size",
+        "--osrt-backtrace-threshold",
+        "--osrt-file-access",
+        "--osrt-threshold",
+        "--output|-o",
+        "--process-scope",
+        "--python-backtrace",
+        "--python-functions-trace",
+        "--python-nvtx-annotations",
+        "--python-sampling",
+        "--python-sampling-frequency",
+        "--pytorch",
+        "--qnx-kernel-events",
+        "--resolve-symbols",
+        "--retain-etw-files",
+        "--run-as",
+        "--sample|-s",
+        "--samples-per-backtrace",
+        "--sampling-frequency",
+        "--sampling-period",
+        "--sampling-trigger",
+        "--session",
+        "--session-new",
+        "--show-output|-w",
+        "--soc-metrics",
+        "--start-frame-index",
+        "--stats",
+        "--stop-on-exit|-x",
+        "--storage-metrics",
+        "--syscall",
+        "--trace|-t",
+        "--trace-fork-before-exec",
+        "--vsync",
+        "--vulkan-gpu-workload",
+        "--wait",
+        "--wddm-trace",
+        "--xhv-trace",
+        "--isr",
+        "--dask",
+        "--discard-memory-trace",
+        "--trace-mpi"},
+       {"--start-later|-Y"}},
+      {{"ncu"},
+       {},
+       {"--set",
+        "--export|-o",
+        "--kernel-name|-k",
+        "--kernel-id",
+        "--kernel-name-base",
+        "--launch-count|-c",
+        "--launch-skip|-s",
+        "--launch-skip-before-match",
+        "--target-processes",
+        "--nvtx-include",
+        "--nvtx-exclude",
+        "--metrics",
+        "--section",
+        "--replay-mode",
+        "--profile-from-start",
+        "--clock-control",
+        "--cache-control",
+        "--devices",
+        "--log-file",
+        "--graph-profiling",
+        "--range-filter",
+        "--import-source"},
+       {"--nvtx", "--force-overwrite|-f", "--csv", "--quiet", "--verbose", "--call-stack"}},
+      {{"uv"},
+       {"run"},
+       {"--with",           "--with-editable", "--with-requirements", "--python|-p",
+        "--extra",          "--group",         "--no-group",          "--only-group",
+        "--project",        "--directory",     "--env-file",          "--package",
+        "--index",          "--index-url|-i",  "--extra-index-url",   "--find-links|-f",
+        "--cache-dir",      "--config-file",   "--link-mode",         "--no-extra",
+        "--python-platform"},
+       {"--all-extras",
+        "--no-dev",
+        "--dev",
+        "--only-dev",
+        "--all-groups",
+        "--no-default-groups",
+        "--no-sync",
+        "--frozen",
+        "--locked",
+        "--isolated",
+        "--active",
+        "--no-project",
+        "--exact",
+        "--no-editable",
+        "--no-env-file",
+        "--quiet|-q",
+        "--verbose|-v",
+        "--offline",
+        "--no-cache|-n",
+        "--refresh",
+        "--all-packages",
+        "--no-config",
+        "--no-progress",
+        "--managed-python",
+        "--no-managed-python",
+        "--module|-m",
+        "--script|-s"}},
+      {{"poetry", "pipenv", "pdm", "pixi"},
+       {"run"},
+       {"--environment|-e", "--manifest-path", "--project|-p", "--venv"},
+       {"--frozen", "--locked", "--quiet|-q", "--verbose|-v", "--clean-env", "--no-install"}},
+      {{"conda", "mamba", "micromamba"},
+       {"run"},
+       {"--name|-n", "--prefix|-p", "--cwd", "--attach|-a"},
+       {"--no-capture-output|--live-stream", "--verbose|-v", "--debug-wrapper-scripts", "--dev"}},
+      {{"singularity", "apptainer"},
+       {"exec"},
+       {"--bind|-B",       "--mount",      "--env",        "--env-file", "--pwd",          "--cwd",
+        "--home|-H",       "--workdir|-W", "--overlay|-o", "--network",  "--network-args", "--dns",
+        "--hostname",      "--add-caps",   "--drop-caps",  "--security", "--scratch|-S",   "--app",
+        "--apply-cgroups", "--fusemount",  "--gpus",       "--pem-path"},
+       {"--nv",          "--nvccli",         "--rocm",          "--cleanenv|-e",
+        "--contain|-c",  "--containall|-C",  "--no-home",       "--no-mount",
+        "--writable|-w", "--writable-tmpfs", "--fakeroot|-f",   "--userns|-u",
+        "--ipc|-i",      "--pid|-p",         "--net|-n",        "--uts",
+        "--no-privs",    "--keep-privs",     "--compat",        "--no-init",
+        "--no-umask",    "--no-eval",        "--disable-cache", "--sharens",
+        "--unsquash",    "--no-https",       "--nohttps",       "--vm",
+        "--silent|-s",   "--quiet|-q",       "--debug|-d"},
+       1},
+      {{"shifter"},
+       {},
+       {"--image|-i", "--module|-m", "--volume|-V", "--env|-e", "--env-file", "--entrypoint",
+        "--workdir|-w", "--user"},
+       {"--clearenv", "--verbose|-v"}},
+  };
+  return kWrappers;
+}
+
+OptionTable TableOf(const Wrapper& wrapper, const std::string& name) {
+  OptionTable table;
+  table.launcher = name;
+  for (const std::string& option : wrapper.valued) table.options.push_back({option});
+  for (const std::string& flag : wrapper.flags) table.options.push_back({flag, 0});
+  return table;
+}
+
+}  // namespace
+
+Result<std::optional<std::vector<std::string>>> CommandInside(
+    const std::vector<std::string>& words) {
+  const std::string name = BaseName(words.front());
+  for (const Wrapper& wrapper : Wrappers()) {
+    if (std::find(wrapper.names.begin(), wrapper.names.end(), name) == wrapper.names.end()) {
+      continue;
+    }
+    std::vector<std::string> command;
+    const OptionTable table = TableOf(wrapper, name);
+    size_t begin = 1;
+    if (!wrapper.commands.empty()) {
+      // Options may stand in front of the command's word as well.
+      ASSIGN_OR_RETURN(const ParsedOptions before, ParseOptions(table, words, 1));
+      const bool runs = before.rest < words.size() &&
+                        std::find(wrapper.commands.begin(), wrapper.commands.end(),
+                                  words[before.rest]) != wrapper.commands.end();
+      if (!runs) return std::optional(command);
+      begin = before.rest + 1;
+    }
+    ASSIGN_OR_RETURN(const ParsedOptions options, ParseOptions(table, words, begin));
+    if (options.Has("--show") || options.Has("--hardware")) return std::optional(command);
+    const size_t first = options.rest + wrapper.skipped;
+    if (first >= words.size()) return std::optional(command);
+    command.assign(words.begin() + static_cast<std::ptrdiff_t>(first), words.end());
+    if (name == "uv") {
+      // uv run starts files of Python and modules itself.
+      if (options.Has("--module")) {
+        command.insert(command.begin(), {"python", "-m"});
+      } else if (command.front().ends_with(".py")) {
+        command.insert(command.begin(), "python");
+      }
+    }
+    return std::optional(command);
+  }
+  return std::optional<std::vector<std::string>>();
+}
+
+}  // namespace drydock::capture
