@@ -5,7 +5,6 @@
 #include <array>
 #include <set>
 
-
 namespace drydock {
 namespace {
 

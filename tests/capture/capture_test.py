@@ -138,6 +138,48 @@ class Captures(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("rank 0 makes 3 iterations, and the tape is of iteration 5", errors)
 
+    def calls(self, lines):
+        """How often the log has a call of NCCL, by function, type and count. 0 all-reduce, 1 all-gather, 2 reduce-scatter, 9 send."""
+        found = collections.Counter()
+        for line in lines:
+            if " call function=" in line:
+                words = dict(word.split("=") for word in line.split() if "=" in word)
+                found[tuple(int(words[name]) for name in ("function", "type", "count"))] += 1
+        return found
+
+    def test_a_decoder_in_two_dimensions(self):
+        status, said, errors, lines = self.capture("sharded.py", rank=5, world=16)
+        self.assertEqual(status, 0, errors)
+        self.assertEqual(said, "5 [2, 1] True 0\n")
+        self.assertEqual([line.partition("ranks ")[2] for line in lines if "mark what=ranks" in line],
+                         ["4 5", " ".join(map(str, range(1, 16, 2)))])
+        calls = self.calls(lines)
+        bf16, fp32, tokens, block = 9, 7, 2 * 256 * 512, 512 * 512 * 12 // 2 // 8
+        # Of each block and step: two results, four gradients of inputs, and one result when it is computed again. Besides,
+        # those of the embedding and the head.
+        self.assertEqual(calls[0, bf16, tokens], 3 * (4 * 7 + 2))
+        # A block is gathered forward and backward, and its gradients are scattered.
+        self.assertEqual((calls[1, bf16, block], calls[2, fp32, block]), (3 * 4 * 2, 3 * 4))
+
+    def test_a_recommender(self):
+        status, said, errors, lines = self.capture("recommender.py", rank=5, world=16)
+        self.assertEqual(status, 0, errors)
+        self.assertEqual(said, "5 (1024, 2, 64) (64, 528)\n")
+        # Each step exchanges what was looked up and its gradients: a sixteenth with each rank.
+        self.assertEqual(self.calls(lines)[9, 7, 64 * 2 * 64], 3 * 2 * 16)
+
+    def test_a_convolutional_network(self):
+        status, said, errors, lines = self.capture("vision.py", rank=5, world=16)
+        self.assertEqual(status, 0, errors)
+        self.assertEqual(said, "5 2 True\n")
+        self.assertIn("libhackcuda: libcupti: work of the GPU in a profile is not available in a capture\n", errors)
+        # Of each of two steps: five convolutions forward, five gradients of weights, and four of inputs, all channels last.
+        found = collections.Counter(direction for direction, _, _, _ in self.convolutions(lines))
+        self.assertEqual(found, {0: 2 * 5, 1: 2 * 4, 2: 2 * 5})
+        # Four norms share their means, variances and counts, and the sums of their gradients.
+        calls = self.calls(lines)
+        self.assertEqual((calls[1, 7, 65], calls[0, 7, 64]), (2 * 4, 2 * 4))
+
     def test_a_graph_is_recorded_once_and_launched_twice(self):
         status, _, errors, lines = self.capture("graphs.py")
         self.assertEqual(status, 0, errors)
