@@ -238,6 +238,26 @@ TEST(MakeTape, TheHostsTimeIsThatOfItsThread) {
   EXPECT_EQ(tape.submodules[0].host, Time::Ns((0 + 3 + 3) / 3));
 }
 
+TEST(MakeTape, ARunOfItsOwnMeasuresTheHost) {
+  ProgramLog program, timed, other;
+  program.Begin("module 0: Model");
+  for (int i = 0; i < 3; ++i) {
+    program.Operator("aten::relu(Float[8])", "(Float[8])");
+    timed.Launch("kernel", 8);
+    other.Launch("another kernel", 8);
+  }
+  program.End();
+  program.Step();
+  timed.Launch("kernel", 8);
+  other.Launch("kernel", 8);
+  const ProcessLog log = program.Read(), alone = timed.Read(), unlike = other.Read();
+  const RankTape tape = MakeTape(log, {1, 4, &alone}).value();
+  EXPECT_TRUE(tape.host.is_alone);
+  EXPECT_EQ(tape.host.blocks,
+            Time::Ns(3));  // an entry takes 1 ns, and the first has none before it
+  EXPECT_FALSE(MakeTape(log, {1, 4, &unlike}).value().host.is_alone);
+}
+
 TEST(MakeTape, MemoryAndWhatNoOperatorExplains) {
   ProgramLog program;
   program.Begin("module 0: Model");
