@@ -8,6 +8,8 @@
 namespace drydock::capture {
 namespace {
 
+constexpr size_t kLaunchStream = 11;  // word of kLaunch
+
 // The entries that are asked, by place in the log.
 std::vector<size_t> AskedIn(const ProcessLog& log, size_t begin, size_t end) {
   std::vector<size_t> asked;
@@ -18,10 +20,11 @@ std::vector<size_t> AskedIn(const ProcessLog& log, size_t begin, size_t end) {
 }
 
 // Numbers of names and communicators differ between runs, and those of groups if one run makes more
-// calls at first.
+// calls at first. Which kernel an operator launches may depend on the addresses of its tensors.
 bool AreAlike(const ProcessLog& a_log, const LogEntry& a, const ProcessLog& b_log,
               const LogEntry& b) {
   if (a.kind != b.kind || a.words.size() != b.words.size()) return false;
+  if (a.kind == EntryKind::kLaunch) return a.words[kLaunchStream] == b.words[kLaunchStream];
   const std::vector<Field>& fields = FieldsOfKind(a.kind);
   for (size_t i = 0; i < a.words.size(); ++i) {
     if (fields[i].is_name) {
