@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "capture/log/log_file.h"
@@ -18,10 +19,12 @@ bool IsAsked(EntryKind kind);
 // order.
 std::vector<int64_t> HostTimes(const ProcessLog& log, size_t begin, size_t end);
 
-// Returns the same of another run that asks the same between `begin` and `end`; none if it does
-// not. The runs may start differently if they end alike.
-std::vector<int64_t> HostTimesOf(const ProcessLog& timed, const ProcessLog& log, size_t begin,
-                                 size_t end);
+// Returns the same as measured in another run of the program. The two runs may differ: without
+// values a program takes other branches, and compiled code is in a cache the second time. What only
+// the first run asks for has its time there, scaled as the rest. Nullopt if more than a tenth of
+// the iteration is only in the first run.
+std::optional<std::vector<int64_t>> HostTimesIn(const ProcessLog& timed, const ProcessLog& log,
+                                                size_t begin, size_t end);
 
 }  // namespace drydock::capture
 

@@ -56,11 +56,12 @@ class TapeMaker {
     ASSIGN_OR_RETURN(groups_, ReadGroups(log_));
     tape_.groups = groups_.groups;
     tape_.communicators = groups_.communicators;
+    host_ns_ = HostTimes(log_, iteration_.begin, iteration_.end);
     if (options.timed != nullptr) {
-      host_ns_ = HostTimesOf(*options.timed, log_, iteration_.begin, iteration_.end);
-      tape_.host.is_alone = !host_ns_.empty();
+      auto alone = HostTimesIn(*options.timed, log_, iteration_.begin, iteration_.end);
+      tape_.host.is_alone = alone.has_value();
+      if (alone) host_ns_ = std::move(*alone);
     }
-    if (host_ns_.empty()) host_ns_ = HostTimes(log_, iteration_.begin, iteration_.end);
     const std::vector<LogEntry>& entries = log_.entries();
     for (size_t i = 0; i < entries.size(); ++i) {
       at_ = i;
