@@ -31,6 +31,9 @@ enum class EntryKind : uint16_t {
   // Kernels and products.
   kLaunch,
   kProduct,
+  kAttention,
+  kConvolution,
+  kTraffic,  // of a library's kernels that only move bytes
   // Memory.
   kAllocate,
   kFree,
@@ -94,6 +97,14 @@ inline constexpr EntryFields kEntryFields[kEntryKinds] = {
     {"product",
      "library' m n k batch transpose_a transpose_b type_a type_b type_c type_d compute "
      "epilogue scales stream"},
+    {"attention",
+     "library' backward batch heads heads_kv queries keys depth depth_v type causal dropout "
+     "stream"},
+    {"convolution",
+     "library' direction batch groups in_channels out_channels dimensions in_1 in_2 in_3 kernel_1 "
+     "kernel_2 kernel_3 stride_1 stride_2 stride_3 dilation_1 dilation_2 dilation_3 out_1 out_2 "
+     "out_3 type_in type_out compute channels_last other_bytes stream"},
+    {"traffic", "library' operation' bytes stream"},
     {"allocate", "address bytes"},
     {"free", "address"},
     {"allocate-host", "address bytes"},

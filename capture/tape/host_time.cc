@@ -120,6 +120,9 @@ bool IsAsked(EntryKind kind) {
   switch (kind) {
     case EntryKind::kLaunch:
     case EntryKind::kProduct:
+    case EntryKind::kAttention:
+    case EntryKind::kConvolution:
+    case EntryKind::kTraffic:
     case EntryKind::kCopy:
     case EntryKind::kFill:
     case EntryKind::kCall:

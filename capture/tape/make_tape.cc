@@ -111,6 +111,11 @@ class TapeMaker {
       case EntryKind::kFill:
         AddWork(entry, words[1]);
         break;
+      case EntryKind::kAttention:
+      case EntryKind::kConvolution:
+      case EntryKind::kTraffic:
+        AddWork(entry, words.back());
+        break;
       case EntryKind::kCopy:
         AddCopy(entry);
         break;

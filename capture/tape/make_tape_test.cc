@@ -272,6 +272,30 @@ TEST(MakeTape, MemoryAndWhatNoOperatorExplains) {
   EXPECT_EQ(tape.estimates.at("apex::kernel").unknown, 1);
 }
 
+TEST(MakeTape, KernelsOfLibraries) {
+  ProgramLog program;
+  program.Begin("module 0: Model");
+  program.Attention();
+  program.Begin(
+      "aten::_scaled_dot_product_cudnn_attention(Half[1,2,64,32],Half[1,2,64,32],"
+      "Half[1,2,64,32],,false,0,true,false)");
+  program.Attention();
+  program.End("()");
+  program.Traffic("norm", 4000);
+  program.End();
+  program.Step();
+  const RankTape tape = TapeOf(program);
+  EXPECT_THAT(
+      Lines(tape),
+      HasSubstr("stream 0: attention: attention fwd bf16 batch=1 sequence=64 heads=2 kv_heads=2 "
+                "head_dim=32 fused\n"
+                "[forward micro-batch 0] stream 0: _scaled_dot_product_cudnn_attention: attention "
+                "fwd fp16 batch=1 sequence=64 heads=2 kv_heads=2 head_dim=32 causal fused\n"
+                "[forward micro-batch 0] stream 0: traffic: add fwd bf16 rows=1 n=1000 top_k=1\n"));
+  EXPECT_EQ(tape.attention_backend, "cudnn");
+  EXPECT_EQ(tape.estimates.at("norm of cudnn").bytes, Bytes(4000));
+}
+
 TEST(MakeTape, ProgramsThatMakeTooFewIterations) {
   ProgramLog program;
   program.Begin("module 0: Model");
