@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 
 #include "capture/log/log_text.h"
@@ -24,7 +25,7 @@ namespace drydock {
 namespace {
 
 struct Options {
-  std::string cluster, cache, libraries, sources, out, run_folder, log;
+  std::string cluster, cache, libraries, sources, out, run_folder, log, timed;
   int iteration = 0;
   bool with_times = false;
   capture::RankProgram program;
@@ -87,8 +88,13 @@ Status Write(const Options& options, const ClusterInput& cluster, const capture:
   if (options.iteration == 0) {
     return WriteFileAtomically(options.out, capture::LogText(log, {options.with_times}));
   }
-  ASSIGN_OR_RETURN(const capture::RankTape tape,
-                   capture::MakeTape(log, {options.iteration, options.program.world}));
+  capture::TapeOptions tape_options = {options.iteration, options.program.world, nullptr};
+  std::optional<capture::ProcessLog> timed;
+  if (!options.timed.empty()) {
+    ASSIGN_OR_RETURN(timed, capture::ProcessLog::Read(options.timed));
+    tape_options.timed = &*timed;
+  }
+  ASSIGN_OR_RETURN(const capture::RankTape tape, capture::MakeTape(log, tape_options));
   if (!options.run_folder.empty()) RETURN_IF_ERROR(WriteRun(options, cluster, tape));
   return WriteFileAtomically(options.out, capture::TapeText(tape, {options.with_times}));
 }
@@ -127,6 +133,7 @@ int main(int argc, char** argv) {
   app.add_option("--run", options.run_folder, "Write a run of this iteration, too");
   app.add_flag("--times", options.with_times, "Write times of the host, too");
   app.add_option("program", options.program.command, "Python and its arguments");
+  app.add_option("--timed", options.timed, "The log of a run that has the host's times");
   app.add_option("--log", options.log, "Read this log in place of running a program");
   CLI11_PARSE(app, argc, argv);
   const drydock::Status status = drydock::Run(options);

@@ -23,6 +23,9 @@ enum Scales : int { kOfTensor = 0, kOf16 = 1, kOf32 = 2, kOfRows = 3, kOf128 = 4
 constexpr int kEpilogueBias = 4;
 constexpr int kBgradBits = 0x300;  // the bias gradients of A and B
 
+// Groups of convolutions with fewer channels than a tile of a tensor core has.
+constexpr int64_t kNarrow = 8;
+
 DataType TypeOf(const LoggedProduct& p) {
   switch (p.type_a) {
     case kFp16:
@@ -94,6 +97,21 @@ double NumberAt(const OperatorValues& values, size_t at) {
   return at < values.size() ? values[at].number : 0;
 }
 
+// FLOPs and bytes of fused attention.
+void SetCosts(const submodule::Attention& work, Submodule* s) {
+  const double share =
+      work.causal ? 1 - 0.5 * static_cast<double>(work.sequence) / static_cast<double>(work.keys())
+                  : 1;
+  const double forward = 2.0 * static_cast<double>(work.batch * work.heads * work.sequence) *
+                         static_cast<double>(work.keys()) * share *
+                         static_cast<double>(work.head_dim + work.value_width());
+  const bool is_backward = s->pass == Pass::kBackward;
+  s->flops = is_backward ? 2.5 * forward : forward;
+  const int64_t moved = work.batch * (work.sequence * work.heads + work.keys() * work.kv_heads) *
+                        (work.head_dim + work.value_width());
+  s->bytes = SizeOf(s->type) * moved * (is_backward ? 2 : 1);
+}
+
 std::optional<Submodule> AttentionSubmodule(const AttentionOperator& op,
                                             const OperatorValues& arguments) {
   const size_t last = std::max({op.queries + 2, op.causal, op.dropout});
@@ -139,14 +157,7 @@ std::optional<Submodule> AttentionSubmodule(const AttentionOperator& op,
   Submodule s;
   s.pass = op.is_backward ? Pass::kBackward : Pass::kForward;
   s.type = q->type;
-  const double seen =
-      static_cast<double>(work.keys()) *
-      (work.causal ? 1 - 0.5 * static_cast<double>(work.sequence) / static_cast<double>(work.keys())
-                   : 1);
-  const double forward = 2.0 * static_cast<double>(work.batch * work.heads * work.sequence) * seen *
-                         static_cast<double>(work.head_dim + work.value_width());
-  s.flops = op.is_backward ? 2.5 * forward : forward;
-  s.bytes = (q->bytes() * 2 + k->bytes() + v->bytes()) * (op.is_backward ? 2 : 1);
+  SetCosts(work, &s);
   s.work = work;
   return s;
 }
@@ -344,6 +355,80 @@ Submodule ProductSubmodule(const LoggedProduct& p, bool is_backward) {
     work.fp8_gradient = IsQuantized(s.type);
   }
   s.work = work;
+  return s;
+}
+
+Submodule LoggedAttention(std::span<const int64_t> words) {
+  submodule::Attention work;
+  work.batch = words[2];
+  work.heads = words[3];
+  work.kv_heads = words[4];
+  work.sequence = words[5];
+  work.kv_sequence = words[6] == words[5] ? 0 : words[6];
+  work.head_dim = words[7];
+  work.value_dim = words[8] == words[7] ? 0 : words[8];
+  work.causal = words[10] != 0 && work.keys() >= work.sequence;
+  work.dropout = words[11] != 0;
+  work.fused = true;
+  LoggedProduct of_type;
+  of_type.type_a = static_cast<int>(words[9]);
+  Submodule s;
+  s.pass = words[1] != 0 ? Pass::kBackward : Pass::kForward;
+  s.type = TypeOf(of_type);
+  SetCosts(work, &s);
+  s.work = work;
+  return s;
+}
+
+Submodule LoggedConvolution(std::span<const int64_t> words) {
+  enum Direction : int64_t { kForward, kDataGradient, kWeightGradient };
+  const int64_t direction = words[1], batch = words[2], groups = std::max<int64_t>(words[3], 1);
+  const int64_t inputs = words[4] / groups, outputs = words[5] / groups;
+  const int64_t in = words[7] * words[8] * words[9], out = words[19] * words[20] * words[21];
+  const int64_t taps = words[10] * words[11] * words[12];
+  LoggedProduct of_type;
+  of_type.type_a = static_cast<int>(words[22]);
+  of_type.compute = static_cast<int>(words[24]);
+  const DataType type = TypeOf(of_type);
+  const int64_t moved =
+      batch * groups * (in * inputs + out * outputs) + groups * taps * inputs * outputs;
+  const Bytes bytes = SizeOf(type) * moved + Bytes(words[26]);
+  const bool is_backward = direction != kForward;
+  if (std::min({batch, inputs, outputs, in, out, taps}) <= 0 ||
+      (groups > 1 && std::min(inputs, outputs) < kNarrow)) {
+    return TrafficSubmodule(bytes, is_backward);
+  }
+  Submodule s;
+  s.type = type;
+  s.bytes = bytes;
+  s.flops = 2.0 * static_cast<double>(batch * out) * static_cast<double>(groups * outputs) *
+            static_cast<double>(inputs * taps);
+  // Rows are the places of the larger of x and y that the kernel goes over.
+  int64_t rows = batch * out, n = outputs, k = inputs * taps;
+  if (direction == kDataGradient) {
+    rows = batch * in;
+    k = inputs;
+    // With a stride, a place of x takes part in some of the taps only.
+    n = std::max<int64_t>(outputs * taps * out / in, 1);
+  }
+  s.pass = direction == kForward        ? Pass::kForward
+           : direction == kDataGradient ? Pass::kBackwardActivation
+                                        : Pass::kBackwardWeight;
+  if (groups == 1) {
+    submodule::Linear work;
+    work.rows = rows;
+    work.n = n;
+    work.k = k;
+    s.work = work;
+  } else {
+    submodule::GroupedLinear work;
+    work.rows = rows * groups;
+    work.n = n;
+    work.k = k;
+    work.experts = groups;
+    work.one_kernel = true;
+    s.work = work;
+  }
   return s;
 }
 

@@ -112,6 +112,35 @@ TEST(Submodules, FusedAttention) {
   EXPECT_TRUE(Known("aten::_scaled_dot_product_flash_attention(BFloat16[2,32,4096,128])").empty());
 }
 
+TEST(Submodules, WhatCudnnComputes) {
+  const std::array<int64_t, 13> attention = {0, 1, 2, 16, 4, 1024, 2048, 128, 128, kBf16, 1, 0, 7};
+  const Submodule backward = LoggedAttention(attention);
+  EXPECT_EQ(backward.pass, Pass::kBackward);
+  const auto* heads = backward.As<submodule::Attention>();
+  ASSERT_NE(heads, nullptr);
+  EXPECT_THAT((std::array{heads->batch, heads->sequence, heads->keys(), heads->heads,
+                          heads->kv_heads, heads->head_dim}),
+              ElementsAre(2, 1024, 2048, 16, 4, 128));
+  // 3 x 3 taps with stride 2 over 32 x 32 places of 64 channels to 128: 16 x 16.
+  std::array<int64_t, 28> words = {0, 0, 8, 1, 64, 128, 2,  32, 32,    1,     3,  3, 1, 2,
+                                   2, 1, 1, 1, 1,  16,  16, 1,  kBf16, kBf16, 68, 1, 0, 7};
+  const Submodule forward = LoggedConvolution(words);
+  const double flops = 2.0 * 8 * 16 * 16 * 128 * 64 * 9;
+  EXPECT_EQ(forward.flops, flops);
+  const auto* linear = forward.As<submodule::Linear>();
+  ASSERT_NE(linear, nullptr);
+  EXPECT_EQ(2.0 * static_cast<double>(linear->rows * linear->n * linear->k), flops);
+  words[1] = 1;
+  const Submodule dgrad = LoggedConvolution(words);
+  EXPECT_EQ(dgrad.pass, Pass::kBackwardActivation);
+  linear = dgrad.As<submodule::Linear>();
+  EXPECT_EQ(2.0 * static_cast<double>(linear->rows * linear->n * linear->k), flops);
+  EXPECT_EQ(linear->k, 64);
+  words[3] = 64;  // each channel by itself
+  words[5] = 64;
+  EXPECT_NE(LoggedConvolution(words).As<submodule::Add>(), nullptr);
+}
+
 TEST(Submodules, TheLibraryOfAttention) {
   EXPECT_STREQ(AttentionBackendOf("aten::_scaled_dot_product_flash_attention"), "pytorch");
   EXPECT_STREQ(AttentionBackendOf("aten::_scaled_dot_product_cudnn_attention_backward"), "cudnn");
