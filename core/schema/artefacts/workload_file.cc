@@ -103,8 +103,12 @@ void EncodeMemory(const std::vector<MemoryPart>& from, proto::Manifest::Class* t
 }
 
 void DecodeMemory(const proto::Manifest& from, Workload* to) {
+  // GPUs without a rank hold nothing.
+  const bool has_peaks =
+      std::any_of(from.classes().begin(), from.classes().end(),
+                  [](const auto& entry) { return entry.reserved_bytes() != 0; });
   for (const proto::Manifest::Class& entry : from.classes()) {
-    if (entry.reserved_bytes() != 0) {
+    if (has_peaks) {
       to->pytorch.push_back({Bytes(entry.allocated_bytes()), Bytes(entry.reserved_bytes())});
     }
     if (entry.memory_size() == 0) continue;
