@@ -15,7 +15,7 @@
 namespace drydock::capture {
 namespace {
 
-// "TP2 PP2 DP4": the sizes of the groups of one dimension each that rank 0 is in.
+// "TP2, PP2, DP4": the sizes of the groups of one dimension each that rank 0 is in.
 std::string LayoutOf(const WorldGroups& groups) {
   std::vector<std::pair<std::string, int>> sizes;
   for (const char* name : {"tp", "pp", "cp", "ep", "dp", "dp-replicate", "dp-shard"}) {
@@ -65,7 +65,11 @@ std::string NameOfCommand(const std::vector<std::string>& command) {
   for (size_t i = 1; i < command.size(); ++i) {
     if (command[i] == "-m" && i + 1 < command.size()) return command[i + 1];
     if (command[i] == "-c") return "python -c";
-    if (!command[i].starts_with("-")) return BaseName(command[i]);
+    if (command[i] == "-W" || command[i] == "-X") {
+      ++i;  // and its value
+    } else if (!command[i].starts_with("-")) {
+      return BaseName(command[i]);
+    }
   }
   return command.empty() ? "" : BaseName(command.front());
 }
