@@ -49,9 +49,10 @@ constexpr CudaLibraryFacts kLibraries[] = {
 
 constexpr std::string_view kNccl = "libnccl";
 
+// A library in parts is known by its first one: libcudnn_graph by libcudnn.
 const CudaLibraryFacts* FactsOf(const std::string& name) {
   for (const CudaLibraryFacts& facts : kLibraries) {
-    if (facts.name == name) return &facts;
+    if (name == facts.name || name.starts_with(std::string(facts.name) + "_")) return &facts;
   }
   return nullptr;
 }
@@ -69,6 +70,11 @@ const CudaLibraryFacts* LibraryOfSymbol(const std::string& symbol) {
     if (std::regex_match(symbol, pattern)) return facts;
   }
   return nullptr;
+}
+
+// Parts of a library have what files name in them, and nothing else.
+bool IsFirst(const std::string& file_name, const CudaLibraryFacts& facts) {
+  return CudaLibrary(file_name) == facts.name;
 }
 
 Status CopyFile(const std::string& from, const std::string& to) {
@@ -151,7 +157,7 @@ void AddWanted(const std::vector<WantedSymbols>& files, WantedLibraries* librari
       const CudaLibraryFacts* facts = LibraryOfSymbol(symbol.name);
       if (facts == nullptr) continue;
       for (auto& [name, library] : *libraries) {
-        if (CudaLibrary(name) == facts->name) library.symbols.insert(symbol.name);
+        if (IsFirst(name, *facts)) library.symbols.insert(symbol.name);
       }
     }
   }
@@ -192,6 +198,9 @@ Result<std::vector<std::string>> MakeStandins(const WantedLibraries& libraries,
                                               const StandinSources& sources,
                                               const std::string& out) {
   RETURN_IF_ERROR(CopyFile(sources.folder + "/libhackcuda.so", out + "/libhackcuda.so"));
+  // Apart from the libraries, and named otherwise: programs look for some by how names begin.
+  const std::string sources_folder = out + "/sources";
+  RETURN_IF_ERROR(MakeDirectories(sources_folder));
   std::vector<std::string> paths;
   for (const auto& [file_name, library] : libraries) {
     const CudaLibraryFacts& facts = *FactsOf(CudaLibrary(file_name));
@@ -210,7 +219,7 @@ Result<std::vector<std::string>> MakeStandins(const WantedLibraries& libraries,
         "-shared",
         fmt::format("-DHACKCUDA_VERSION={}", VersionNumber(facts.name, sources.versions))};
     std::string archive;
-    if (facts.archive != nullptr) {
+    if (facts.archive != nullptr && IsFirst(file_name, facts)) {
       archive = fmt::format("{}/libhackcuda_{}.a", sources.folder, facts.archive);
       if (FileExists(archive)) {
         ASSIGN_OR_RETURN(const std::set<std::string> known, ReadArchiveSymbols(archive));
@@ -219,17 +228,23 @@ Result<std::vector<std::string>> MakeStandins(const WantedLibraries& libraries,
         archive.clear();
       }
     }
-    const std::string base = out + "/" + file_name;
-    RETURN_IF_ERROR(WriteFileAtomically(base + ".c", RestOfLibrary(file_name, facts, rest)));
+    const std::string base = out + "/" + file_name, source = sources_folder + "/of-" + file_name;
+    RETURN_IF_ERROR(WriteFileAtomically(source + ".c", RestOfLibrary(file_name, facts, rest)));
     const std::string versions = library.version.empty() ? "" : library.version + " ";
-    RETURN_IF_ERROR(WriteFileAtomically(base + ".map", versions + "{ global: *; };\n"));
-    command.push_back(base + ".c");
+    RETURN_IF_ERROR(WriteFileAtomically(source + ".map", versions + "{ global: *; };\n"));
+    command.push_back(source + ".c");
     if (!archive.empty()) {
       command.insert(command.end(), {"-Wl,--whole-archive", archive, "-Wl,--no-whole-archive"});
     }
     command.insert(command.end(),
-                   {"-Wl,-soname," + file_name, "-Wl,--version-script=" + base + ".map",
+                   {"-Wl,-soname," + file_name, "-Wl,--version-script=" + source + ".map",
                     "-Wl,-rpath,$ORIGIN", "-L" + out, "-lhackcuda", "-lstdc++", "-o", base});
+    // A program that looks a function up in a part finds it in the first library. Names of parts
+    // come later, so it is there.
+    for (const auto& [other, _] : libraries) {
+      if (other == file_name || IsFirst(file_name, facts) || !IsFirst(other, facts)) continue;
+      command.insert(command.end(), {"-Wl,--no-as-needed", "-l:" + other});
+    }
     const Result<std::string> built = RunCommand(command);
     if (!built.ok()) return built.error();
     paths.push_back(base);
