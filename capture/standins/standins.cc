@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <regex>
 
@@ -81,6 +82,24 @@ Status CopyFile(const std::string& from, const std::string& to) {
   std::error_code failed;
   std::filesystem::copy_file(from, to, std::filesystem::copy_options::overwrite_existing, failed);
   return failed ? Status(Error("cannot be copied: " + failed.message(), {from, 0, 0})) : OkStatus();
+}
+
+// Other versions of the library may be installed on this machine. A program that looks for them
+// finds files that cannot be loaded, as on a machine without them.
+Status BlockOtherVersions(const std::string& file_name, const WantedLibraries& libraries,
+                          const std::string& out) {
+  constexpr int kBlocked = 2;  // before and after the version that the program wants
+  const size_t dot = file_name.find(".so.");
+  if (dot == std::string::npos) return OkStatus();
+  const std::string base = file_name.substr(0, dot + 4);
+  const int own = std::atoi(file_name.c_str() + base.size());
+  for (int version = std::max(own - kBlocked, 0); version <= own + kBlocked; ++version) {
+    const std::string other = base + std::to_string(version);
+    if (libraries.count(other) != 0) continue;
+    RETURN_IF_ERROR(WriteFileAtomically(
+        out + "/" + other, fmt::format("In a capture, the program has {} alone.\n", file_name)));
+  }
+  return OkStatus();
 }
 
 std::string RestOfLibrary(const std::string& file_name, const CudaLibraryFacts& facts,
@@ -204,6 +223,7 @@ Result<std::vector<std::string>> MakeStandins(const WantedLibraries& libraries,
   std::vector<std::string> paths;
   for (const auto& [file_name, library] : libraries) {
     const CudaLibraryFacts& facts = *FactsOf(CudaLibrary(file_name));
+    RETURN_IF_ERROR(BlockOtherVersions(file_name, libraries, out));
     if (facts.name == kNccl) {
       // It is one library whatever the program wants of it.
       RETURN_IF_ERROR(CopyFile(sources.nccl, out + "/" + file_name));

@@ -29,3 +29,9 @@ for source in sorted(folder.glob("sources/*.c")):
         if getattr(library, name)(1) != b"not available in a capture":
             wrong.append(name)
     print(file_name.split(".so")[0], "refuses" if refusing else "knows all", wrong)
+
+# What this machine has installed besides is out of reach.
+try:
+    ctypes.CDLL("libcudart.so.13" if torch.version.cuda.startswith("12") else "libcudart.so.12")
+except OSError as error:
+    print("other-version", "cannot be loaded" if "invalid ELF header" in str(error) else error)
