@@ -121,6 +121,7 @@ Result<std::string> KeyOf(const Torch& torch, const WantedLibraries& wanted,
     text += fmt::format("{} {} {}\n", name, library.version, fmt::join(library.symbols, " "));
   }
   std::vector<std::string> files = sources;
+  files.push_back("/proc/self/exe");  // it generates what the archives lack
   files.push_back(parts.nccl);
   files.push_back(parts.libraries + "/libhackcuda.so");
   std::error_code failed;

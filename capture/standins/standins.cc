@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <regex>
 
@@ -49,9 +50,10 @@ constexpr CudaLibraryFacts kLibraries[] = {
 
 constexpr std::string_view kNccl = "libnccl";
 
+// A library in parts is known by its first one: libcudnn_graph by libcudnn.
 const CudaLibraryFacts* FactsOf(const std::string& name) {
   for (const CudaLibraryFacts& facts : kLibraries) {
-    if (facts.name == name) return &facts;
+    if (name == facts.name || name.starts_with(std::string(facts.name) + "_")) return &facts;
   }
   return nullptr;
 }
@@ -71,10 +73,33 @@ const CudaLibraryFacts* LibraryOfSymbol(const std::string& symbol) {
   return nullptr;
 }
 
+// Parts of a library have what files name in them, and nothing else.
+bool IsFirst(const std::string& file_name, const CudaLibraryFacts& facts) {
+  return CudaLibrary(file_name) == facts.name;
+}
+
 Status CopyFile(const std::string& from, const std::string& to) {
   std::error_code failed;
   std::filesystem::copy_file(from, to, std::filesystem::copy_options::overwrite_existing, failed);
   return failed ? Status(Error("cannot be copied: " + failed.message(), {from, 0, 0})) : OkStatus();
+}
+
+// Other versions of the library may be installed on this machine. A program that looks for them
+// finds files that cannot be loaded, as on a machine without them.
+Status BlockOtherVersions(const std::string& file_name, const WantedLibraries& libraries,
+                          const std::string& out) {
+  constexpr int kBlocked = 2;  // before and after the version that the program wants
+  const size_t dot = file_name.find(".so.");
+  if (dot == std::string::npos) return OkStatus();
+  const std::string base = file_name.substr(0, dot + 4);
+  const int own = std::atoi(file_name.c_str() + base.size());
+  for (int version = std::max(own - kBlocked, 0); version <= own + kBlocked; ++version) {
+    const std::string other = base + std::to_string(version);
+    if (libraries.count(other) != 0) continue;
+    RETURN_IF_ERROR(WriteFileAtomically(
+        out + "/" + other, fmt::format("In a capture, the program has {} alone.\n", file_name)));
+  }
+  return OkStatus();
 }
 
 std::string RestOfLibrary(const std::string& file_name, const CudaLibraryFacts& facts,
@@ -151,7 +176,7 @@ void AddWanted(const std::vector<WantedSymbols>& files, WantedLibraries* librari
       const CudaLibraryFacts* facts = LibraryOfSymbol(symbol.name);
       if (facts == nullptr) continue;
       for (auto& [name, library] : *libraries) {
-        if (CudaLibrary(name) == facts->name) library.symbols.insert(symbol.name);
+        if (IsFirst(name, *facts)) library.symbols.insert(symbol.name);
       }
     }
   }
@@ -192,9 +217,13 @@ Result<std::vector<std::string>> MakeStandins(const WantedLibraries& libraries,
                                               const StandinSources& sources,
                                               const std::string& out) {
   RETURN_IF_ERROR(CopyFile(sources.folder + "/libhackcuda.so", out + "/libhackcuda.so"));
+  // Apart from the libraries, and named otherwise: programs look for some by how names begin.
+  const std::string sources_folder = out + "/sources";
+  RETURN_IF_ERROR(MakeDirectories(sources_folder));
   std::vector<std::string> paths;
   for (const auto& [file_name, library] : libraries) {
     const CudaLibraryFacts& facts = *FactsOf(CudaLibrary(file_name));
+    RETURN_IF_ERROR(BlockOtherVersions(file_name, libraries, out));
     if (facts.name == kNccl) {
       // It is one library whatever the program wants of it.
       RETURN_IF_ERROR(CopyFile(sources.nccl, out + "/" + file_name));
@@ -210,7 +239,7 @@ Result<std::vector<std::string>> MakeStandins(const WantedLibraries& libraries,
         "-shared",
         fmt::format("-DHACKCUDA_VERSION={}", VersionNumber(facts.name, sources.versions))};
     std::string archive;
-    if (facts.archive != nullptr) {
+    if (facts.archive != nullptr && IsFirst(file_name, facts)) {
       archive = fmt::format("{}/libhackcuda_{}.a", sources.folder, facts.archive);
       if (FileExists(archive)) {
         ASSIGN_OR_RETURN(const std::set<std::string> known, ReadArchiveSymbols(archive));
@@ -219,17 +248,23 @@ Result<std::vector<std::string>> MakeStandins(const WantedLibraries& libraries,
         archive.clear();
       }
     }
-    const std::string base = out + "/" + file_name;
-    RETURN_IF_ERROR(WriteFileAtomically(base + ".c", RestOfLibrary(file_name, facts, rest)));
+    const std::string base = out + "/" + file_name, source = sources_folder + "/of-" + file_name;
+    RETURN_IF_ERROR(WriteFileAtomically(source + ".c", RestOfLibrary(file_name, facts, rest)));
     const std::string versions = library.version.empty() ? "" : library.version + " ";
-    RETURN_IF_ERROR(WriteFileAtomically(base + ".map", versions + "{ global: *; };\n"));
-    command.push_back(base + ".c");
+    RETURN_IF_ERROR(WriteFileAtomically(source + ".map", versions + "{ global: *; };\n"));
+    command.push_back(source + ".c");
     if (!archive.empty()) {
       command.insert(command.end(), {"-Wl,--whole-archive", archive, "-Wl,--no-whole-archive"});
     }
     command.insert(command.end(),
-                   {"-Wl,-soname," + file_name, "-Wl,--version-script=" + base + ".map",
+                   {"-Wl,-soname," + file_name, "-Wl,--version-script=" + source + ".map",
                     "-Wl,-rpath,$ORIGIN", "-L" + out, "-lhackcuda", "-lstdc++", "-o", base});
+    // A program that looks a function up in a part finds it in the first library. Names of parts
+    // come later, so it is there.
+    for (const auto& [other, _] : libraries) {
+      if (other == file_name || IsFirst(file_name, facts) || !IsFirst(other, facts)) continue;
+      command.insert(command.end(), {"-Wl,--no-as-needed", "-l:" + other});
+    }
     const Result<std::string> built = RunCommand(command);
     if (!built.ok()) return built.error();
     paths.push_back(base);

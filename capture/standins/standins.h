@@ -27,7 +27,7 @@ struct WantedLibrary {
 using WantedLibraries = std::map<std::string, WantedLibrary>;
 
 // Returns the folder-less name of the CUDA library that the file name belongs to ("libcudart"), or
-// "" if it is none of CUDA's.
+// "" if it is none of CUDA's. Parts of a library count: "libcudnn_graph".
 std::string CudaLibrary(const std::string& file_name);
 
 // Adds what the files of a program want of CUDA's libraries. A symbol without a library belongs to

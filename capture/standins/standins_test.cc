@@ -15,6 +15,7 @@ TEST(Standins, LibrariesOfCuda) {
   EXPECT_EQ(CudaLibrary("libcuda.so.1"), "libcuda");
   EXPECT_EQ(CudaLibrary("libnvidia-ml.so.1"), "libnvidia-ml");
   EXPECT_EQ(CudaLibrary("libcublasLt.so.13"), "libcublasLt");
+  EXPECT_EQ(CudaLibrary("libcudnn_graph.so.9"), "libcudnn_graph");
   EXPECT_EQ(CudaLibrary("libtorch_cuda.so"), "");
   EXPECT_EQ(CudaLibrary("libcudart.a"), "");
 }
@@ -61,6 +62,15 @@ TEST(Standins, AFolderThatIsMissing) {
   ASSERT_FALSE(found.ok());
   EXPECT_EQ(found.error().ToString(),
             "/no/such/folder: error: cannot be read: No such file or directory");
+}
+
+TEST(Standins, PartsOfALibraryHaveOnlyWhatIsAskedOfThem) {
+  WantedLibraries libraries;
+  AddWanted({{{"libcudnn.so.9", "libcudnn_graph.so.9"},
+              {{"cudnnCreate", "", ""}, {"cudnnBackendExecute", "libcudnn_graph.so.9", "v"}}}},
+            &libraries);
+  EXPECT_THAT(libraries["libcudnn.so.9"].symbols, ElementsAre("cudnnCreate"));
+  EXPECT_THAT(libraries["libcudnn_graph.so.9"].symbols, ElementsAre("cudnnBackendExecute"));
 }
 
 }  // namespace

@@ -200,6 +200,7 @@ class Captures(unittest.TestCase):
         status, said, errors, lines = self.capture("refusals.py")
         self.assertEqual(status, 0, errors)
         libraries = dict(line.split(" ", 1) for line in said.splitlines())
+        self.assertEqual(libraries.pop("other-version"), "cannot be loaded")
         for name in ("libcublas", "libcudart", "libcufft", "libcusolver", "libcusparse", "libnvidia-ml"):
             self.assertEqual(libraries.pop(name), "refuses []", name)
         for name, answer in libraries.items():

@@ -43,7 +43,6 @@ HACKCUDA_EXPORT void __cudaRegisterFunction(void**, const char* function, char*,
                                             int, void*, void*, void*, void*, int*) {
   NameKernel(function, name);
 }
-HACKCUDA_EXPORT void __cudaRegisterVar(void**, char*, char*, const char*, int, size_t, int, int) {}
 HACKCUDA_EXPORT unsigned __cudaPushCallConfiguration(Dim3 grid, Dim3 block, size_t shared_bytes,
                                                      void* stream) {
   pushed = {grid, block, shared_bytes, stream};
@@ -89,6 +88,26 @@ HACKCUDA_EXPORT int __cudaLaunchKernel(void* kernel, Dim3 grid, Dim3 block, void
 }
 HACKCUDA_EXPORT int cudaGetFuncBySymbol(void** function, const void* symbol) {
   *function = const_cast<void*>(symbol);
+  return kSuccess;
+}
+
+// Clusters of an H100 have up to 8 thread blocks unless a kernel asks for more.
+HACKCUDA_EXPORT int cudaOccupancyMaxPotentialClusterSize(int* size, const void*, const void*) {
+  constexpr int kPortableClusterSize = 8;
+  *size = kPortableClusterSize;
+  return kSuccess;
+}
+HACKCUDA_EXPORT int cudaOccupancyMaxActiveClusters(int* clusters, const void*,
+                                                   const LaunchConfig* config) {
+  unsigned blocks = 1;
+  for (unsigned i = 0; i < config->attribute_count; ++i) {
+    if (config->attributes[i].id != kClusterDimension) continue;
+    const Dim3& cluster = config->attributes[i].value.cluster;
+    blocks = cluster.x * cluster.y * cluster.z;
+  }
+  const auto threads = static_cast<int>(config->block.x * config->block.y * config->block.z);
+  const int resident = Process().sms * BlocksPerSm(threads, config->shared_bytes);
+  *clusters = resident / static_cast<int>(blocks == 0 ? 1 : blocks);
   return kSuccess;
 }
 

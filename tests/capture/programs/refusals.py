@@ -9,8 +9,9 @@ import torch
 GUARD, BYTES, ARGUMENTS = b"\x5a", 256, 24
 torch.cuda.init()
 folder = pathlib.Path(os.environ["LD_LIBRARY_PATH"].split(":")[0])
-for source in sorted(folder.glob("*.c")):
-    library = ctypes.CDLL(str(folder / source.name[:-2]))
+for source in sorted(folder.glob("sources/*.c")):
+    file_name = source.name.removeprefix("of-").removesuffix(".c")
+    library = ctypes.CDLL(str(folder / file_name))
     text = source.read_text()
     refusing = re.findall(r"long (\w+)\(void\) \{ return hackcuda_refuse\(\"[^\"]+\", \"(\w+)\", (\d+)\)", text)
     texts = re.findall(r"const char\* (\w+)\(void\)", text)
@@ -27,4 +28,10 @@ for source in sorted(folder.glob("*.c")):
         getattr(library, name).restype = ctypes.c_char_p
         if getattr(library, name)(1) != b"not available in a capture":
             wrong.append(name)
-    print(source.name[:-2].split(".so")[0], "refuses" if refusing else "knows all", wrong)
+    print(file_name.split(".so")[0], "refuses" if refusing else "knows all", wrong)
+
+# What this machine has installed besides is out of reach.
+try:
+    ctypes.CDLL("libcudart.so.13" if torch.version.cuda.startswith("12") else "libcudart.so.12")
+except OSError as error:
+    print("other-version", "cannot be loaded" if "invalid ELF header" in str(error) else error)
