@@ -5,6 +5,7 @@ import atexit
 import ctypes
 import inspect
 import os
+import platform
 import weakref
 
 RANK, WORLD = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
@@ -330,7 +331,15 @@ def mark_memory(module):
     atexit.register(mark_peaks)
 
 
+def mark_processor():
+    """Of this machine, on which the host's times are measured."""
+    with open("/proc/cpuinfo") as facts:
+        names = [line.partition(":")[2].strip() for line in facts if line.startswith("model name")]
+    mark(f"processor {names[0] if names else platform.machine()}")
+
+
 def observe(module):
+    mark_processor()
     path = os.environ.get("DRYDOCK_CAPTURE_OBSERVER")
     if path:
         module.capture_observer = ctypes.CDLL(path)
