@@ -176,6 +176,20 @@ TEST(Submodules, NormsEmbeddingsAndAdam) {
   EXPECT_EQ(half[0].bytes, Bytes(7 * 20));
 }
 
+TEST(Submodules, FunctionsOfExtensions) {
+  const auto norm = Known(
+      "transformer_engine_torch::rmsnorm_bwd(BFloat16[2,64,512],BFloat16[2,64,512],"
+      "Float[128],BFloat16[512],0,false)");
+  ASSERT_EQ(norm.size(), 1u);
+  EXPECT_EQ(norm[0].pass, Pass::kBackward);
+  EXPECT_EQ(norm[0].As<submodule::Norm>()->rows, 128);
+  EXPECT_TRUE(norm[0].As<submodule::Norm>()->fused);
+  EXPECT_EQ(TrafficOf(ParseRange("amp_C::multi_tensor_adam(65536,Int[1],{Half[10]},{Float[10]},"
+                                 "{Float[10]},{Float[10]},0.001)"),
+                      {}),
+            Bytes(20 + 2 * 120));
+}
+
 Bytes Traffic(const char* range, const char* outputs) {
   return TrafficOf(ParseRange(range), ParseValues(outputs));
 }
