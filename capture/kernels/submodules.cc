@@ -113,6 +113,37 @@ void SetCosts(const submodule::Attention& work, Submodule* s) {
   s->bytes = SizeOf(s->type) * moved * (is_backward ? 2 : 1);
 }
 
+// No model knows fused attention in fp32. It takes what its products take: two forward; backward
+// five, of which it computes one again.
+std::vector<Submodule> AttentionAsProducts(const submodule::Attention& work, const Submodule& s) {
+  const int64_t seen =
+      work.causal ? std::max<int64_t>(work.keys() - work.sequence / 2, 1) : work.keys();
+  const auto product = [&](int64_t n, int64_t k) {
+    submodule::GroupedLinear own;
+    own.experts = work.batch * work.heads;
+    own.rows = own.experts * work.sequence;
+    own.n = n;
+    own.k = k;
+    own.one_kernel = true;
+    Submodule part;
+    part.pass = Pass::kForward;
+    part.type = s.type;
+    part.flops =
+        2.0 * static_cast<double>(own.rows) * static_cast<double>(n) * static_cast<double>(k);
+    part.work = own;
+    return part;
+  };
+  const Submodule scores = product(seen, work.head_dim), values = product(work.value_width(), seen);
+  std::vector<Submodule> parts = {scores, values};
+  if (s.pass == Pass::kBackward) parts.insert(parts.end(), {scores, values, scores});
+  parts.front().bytes = s.bytes;
+  return parts;
+}
+
+bool HasModelOfAttention(DataType type) {
+  return type == DataType::kFp16 || type == DataType::kBf16 || IsQuantized(type);
+}
+
 std::optional<Submodule> AttentionSubmodule(const AttentionOperator& op,
                                             const OperatorValues& arguments) {
   const size_t last = std::max({op.queries + 2, op.causal, op.dropout});
@@ -510,7 +541,12 @@ std::vector<Submodule> KnownSubmodules(const OperatorRange& range) {
   } else if (kAdam.count(range.name) != 0) {
     found = AdamSubmodule(range);
   }
-  return found ? std::vector{*found} : std::vector<Submodule>();
+  if (!found) return {};
+  const auto* attention = found->As<submodule::Attention>();
+  if (attention != nullptr && !HasModelOfAttention(found->type)) {
+    return AttentionAsProducts(*attention, *found);
+  }
+  return {*found};
 }
 
 const char* AttentionBackendOf(std::string_view name) {

@@ -112,6 +112,19 @@ TEST(Submodules, FusedAttention) {
   EXPECT_TRUE(Known("aten::_scaled_dot_product_flash_attention(BFloat16[2,32,4096,128])").empty());
 }
 
+TEST(Submodules, AttentionInFp32IsItsProducts) {
+  const auto products = Known(
+      "aten::_scaled_dot_product_efficient_attention(Float[2,4,128,64],Float[2,4,128,64],"
+      "Float[2,4,128,32],,true,0,false)");
+  ASSERT_EQ(products.size(), 2u);
+  EXPECT_EQ(products[0].type, DataType::kFp32);
+  const auto* scores = products[0].As<submodule::GroupedLinear>();
+  ASSERT_NE(scores, nullptr);
+  EXPECT_THAT((std::array{scores->rows, scores->n, scores->k, scores->experts}),
+              ElementsAre(8 * 128, 128, 64, 8));
+  EXPECT_EQ(products[1].As<submodule::GroupedLinear>()->n, 32);
+}
+
 TEST(Submodules, WhatCudnnComputes) {
   const std::array<int64_t, 13> attention = {0, 1, 2, 16, 4, 1024, 2048, 128, 128, kBf16, 1, 0, 7};
   const Submodule backward = LoggedAttention(attention);
