@@ -10,6 +10,7 @@
 
 #include "capture/log/log_text.h"
 #include "capture/run/rank_run.h"
+#include "capture/tape/launch_costs.h"
 #include "capture/tape/make_tape.h"
 #include "capture/tape/tape_text.h"
 #include "core/base/files.h"
@@ -17,7 +18,6 @@
 #include "core/nccl/nccl_library.h"
 #include "core/schema/artefacts/artefacts.h"
 #include "core/schema/cluster/cluster_file.h"
-#include "core/schema/host/host_launch_file.h"
 #include "core/schema/host/host_memory_file.h"
 #include "simccl/record/workload/program.h"
 
@@ -31,19 +31,6 @@ struct Options {
   capture::RankProgram program;
   int rank = 0;
 };
-
-// Of host_launch in configs/host-launch.yaml.
-constexpr const char* kLaunchSet = "captured";
-
-Result<HostLaunch> ReadLaunch() {
-  const std::string path = std::string(kDefaultConfigDirectory) + "/host-launch.yaml";
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
-  ASSIGN_OR_RETURN(const std::vector<HostLaunchSet> sets, ParseHostLaunchFile(text, path));
-  for (const HostLaunchSet& set : sets) {
-    if (set.launch.name == kLaunchSet) return set.launch;
-  }
-  return Error(fmt::format("has no set '{}'", kLaunchSet), {path, 0, 0});
-}
 
 Status WriteRun(const Options& options, const ClusterInput& cluster,
                 const capture::RankTape& tape) {
@@ -70,7 +57,7 @@ Status WriteRun(const Options& options, const ClusterInput& cluster,
   workload.class_of_rank[0] = 0;
   workload.class_count = recording.ranks.size() > 1 ? 2 : 1;
   if (workload.class_count == 1) workload.programs.pop_back();
-  ASSIGN_OR_RETURN(workload.launch, ReadLaunch());
+  ASSIGN_OR_RETURN(workload.launch, capture::LaunchCosts(tape.host));
   const std::string path = std::string(kDefaultConfigDirectory) + "/host-memory.yaml";
   ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
   ASSIGN_OR_RETURN(const HostMemoryDefaults defaults, ParseHostMemoryFile(text, path));

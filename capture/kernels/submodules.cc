@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "core/model/attention_backend.h"
 
@@ -112,6 +113,37 @@ void SetCosts(const submodule::Attention& work, Submodule* s) {
   s->bytes = SizeOf(s->type) * moved * (is_backward ? 2 : 1);
 }
 
+// No model knows fused attention in fp32. It takes what its products take: two forward; backward
+// five, of which it computes one again.
+std::vector<Submodule> AttentionAsProducts(const submodule::Attention& work, const Submodule& s) {
+  const int64_t seen =
+      work.causal ? std::max<int64_t>(work.keys() - work.sequence / 2, 1) : work.keys();
+  const auto product = [&](int64_t n, int64_t k) {
+    submodule::GroupedLinear own;
+    own.experts = work.batch * work.heads;
+    own.rows = own.experts * work.sequence;
+    own.n = n;
+    own.k = k;
+    own.one_kernel = true;
+    Submodule part;
+    part.pass = Pass::kForward;
+    part.type = s.type;
+    part.flops =
+        2.0 * static_cast<double>(own.rows) * static_cast<double>(n) * static_cast<double>(k);
+    part.work = own;
+    return part;
+  };
+  const Submodule scores = product(seen, work.head_dim), values = product(work.value_width(), seen);
+  std::vector<Submodule> parts = {scores, values};
+  if (s.pass == Pass::kBackward) parts.insert(parts.end(), {scores, values, scores});
+  parts.front().bytes = s.bytes;
+  return parts;
+}
+
+bool HasModelOfAttention(DataType type) {
+  return type == DataType::kFp16 || type == DataType::kBf16 || IsQuantized(type);
+}
+
 std::optional<Submodule> AttentionSubmodule(const AttentionOperator& op,
                                             const OperatorValues& arguments) {
   const size_t last = std::max({op.queries + 2, op.causal, op.dropout});
@@ -200,6 +232,40 @@ std::optional<Submodule> NormSubmodule(const OperatorValues& arguments, size_t i
   return s;
 }
 
+// Norms of Transformer Engine and Apex: functions on rows of the last dimension.
+struct FusedNormFunction {
+  size_t input;  // index of the argument
+  bool is_backward, is_rms;
+};
+const std::map<std::string_view, FusedNormFunction> kFusedNorms = {
+    {"transformer_engine_torch::layernorm_fwd", {0, false, false}},
+    {"transformer_engine_torch::rmsnorm_fwd", {0, false, true}},
+    {"transformer_engine_torch::layernorm_bwd", {1, true, false}},
+    {"transformer_engine_torch::rmsnorm_bwd", {1, true, true}},
+    {"fused_layer_norm_cuda::forward_affine", {0, false, false}},
+    {"fused_layer_norm_cuda::rms_forward_affine", {0, false, true}},
+};
+
+std::optional<Submodule> FusedNorm(const OperatorValues& arguments,
+                                   const FusedNormFunction& function) {
+  if (arguments.size() <= function.input || !arguments[function.input].is_tensor()) {
+    return std::nullopt;
+  }
+  const TensorShape& x = arguments[function.input].tensors.front();
+  if (x.on_host || x.sizes.empty() || x.elements() == 0) return std::nullopt;
+  submodule::Norm work;
+  work.n = x.sizes.back();
+  work.rows = x.elements() / work.n;
+  work.fused = true;
+  work.rms = function.is_rms;
+  Submodule s;
+  s.pass = function.is_backward ? Pass::kBackward : Pass::kForward;
+  s.type = x.type;
+  s.bytes = x.bytes() * (function.is_backward ? 3 : 2);
+  s.work = work;
+  return s;
+}
+
 std::optional<Submodule> EmbeddingSubmodule(const OperatorValues& arguments) {
   if (arguments.size() < 2 || !arguments[0].is_tensor() || !arguments[1].is_tensor()) {
     return std::nullopt;
@@ -280,6 +346,12 @@ const std::map<std::string_view, size_t> kOneOfRow = {{"aten::nll_loss_forward",
                                                       {"aten::nll_loss_backward", 2},
                                                       {"aten::nll_loss2d_forward", 1},
                                                       {"aten::nll_loss2d_backward", 2}};
+
+// Adam of Apex and Transformer Engine: lists of gradients, parameters and moments. All are read,
+// and all but the gradients written.
+bool IsMultiTensorAdam(std::string_view name) {
+  return name.find("::multi_tensor_adam") != std::string_view::npos;
+}
 
 bool IsInPlace(std::string_view name) { return name.ends_with('_'); }
 bool WorksOnLists(const OperatorRange& range) {
@@ -440,6 +512,7 @@ bool IsKnownOperator(std::string_view name) {
         "aten::embedding",         "aten::embedding_dense_backward"};
     names.insert(kAdam.begin(), kAdam.end());
     for (const AttentionOperator& op : kAttention) names.insert(op.name);
+    for (const auto& [name, _] : kFusedNorms) names.insert(name);
     return names;
   }();
   return known.count(name) != 0;
@@ -459,6 +532,8 @@ std::vector<Submodule> KnownSubmodules(const OperatorRange& range) {
     found = NormSubmodule(arguments, 0, 1, arguments.size(), false, true);
   } else if (range.name == "aten::_fused_rms_norm_backward") {
     found = NormSubmodule(arguments, 1, 2, arguments.size(), true, true);
+  } else if (const auto it = kFusedNorms.find(range.name); it != kFusedNorms.end()) {
+    found = FusedNorm(arguments, it->second);
   } else if (range.name == "aten::embedding") {
     found = EmbeddingSubmodule(arguments);
   } else if (range.name == "aten::embedding_dense_backward") {
@@ -466,7 +541,12 @@ std::vector<Submodule> KnownSubmodules(const OperatorRange& range) {
   } else if (kAdam.count(range.name) != 0) {
     found = AdamSubmodule(range);
   }
-  return found ? std::vector{*found} : std::vector<Submodule>();
+  if (!found) return {};
+  const auto* attention = found->As<submodule::Attention>();
+  if (attention != nullptr && !HasModelOfAttention(found->type)) {
+    return AttentionAsProducts(*attention, *found);
+  }
+  return {*found};
 }
 
 const char* AttentionBackendOf(std::string_view name) {
@@ -483,6 +563,16 @@ Bytes TrafficOf(const OperatorRange& range, const OperatorValues& outputs) {
   if (const auto it = kOneOfRow.find(range.name);
       it != kOneOfRow.end() && it->second < arguments.size()) {
     return SumOf(arguments[it->second]) * 2;
+  }
+  if (IsMultiTensorAdam(range.name)) {
+    Bytes gradients, all;
+    bool is_first = true;
+    for (const OperatorValue& value : arguments) {
+      if (value.kind != OperatorValue::Kind::kTensors) continue;
+      all += SumOf(value);
+      if (std::exchange(is_first, false)) gradients = SumOf(value);
+    }
+    return all * 2 - gradients;
   }
   if (kPicks.count(range.name) != 0) return returned * 2 + SumOf(arguments, 1);
   if (kPuts.count(range.name) != 0) return SumOf(arguments, 1) * 3;

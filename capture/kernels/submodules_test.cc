@@ -112,6 +112,19 @@ TEST(Submodules, FusedAttention) {
   EXPECT_TRUE(Known("aten::_scaled_dot_product_flash_attention(BFloat16[2,32,4096,128])").empty());
 }
 
+TEST(Submodules, AttentionInFp32IsItsProducts) {
+  const auto products = Known(
+      "aten::_scaled_dot_product_efficient_attention(Float[2,4,128,64],Float[2,4,128,64],"
+      "Float[2,4,128,32],,true,0,false)");
+  ASSERT_EQ(products.size(), 2u);
+  EXPECT_EQ(products[0].type, DataType::kFp32);
+  const auto* scores = products[0].As<submodule::GroupedLinear>();
+  ASSERT_NE(scores, nullptr);
+  EXPECT_THAT((std::array{scores->rows, scores->n, scores->k, scores->experts}),
+              ElementsAre(8 * 128, 128, 64, 8));
+  EXPECT_EQ(products[1].As<submodule::GroupedLinear>()->n, 32);
+}
+
 TEST(Submodules, WhatCudnnComputes) {
   const std::array<int64_t, 13> attention = {0, 1, 2, 16, 4, 1024, 2048, 128, 128, kBf16, 1, 0, 7};
   const Submodule backward = LoggedAttention(attention);
@@ -174,6 +187,20 @@ TEST(Submodules, NormsEmbeddingsAndAdam) {
       "aten::_fused_adamw_({BFloat16[10]},{BFloat16[10]},{BFloat16[10]},{BFloat16[10]},{},{})");
   ASSERT_EQ(half.size(), 1u);
   EXPECT_EQ(half[0].bytes, Bytes(7 * 20));
+}
+
+TEST(Submodules, FunctionsOfExtensions) {
+  const auto norm = Known(
+      "transformer_engine_torch::rmsnorm_bwd(BFloat16[2,64,512],BFloat16[2,64,512],"
+      "Float[128],BFloat16[512],0,false)");
+  ASSERT_EQ(norm.size(), 1u);
+  EXPECT_EQ(norm[0].pass, Pass::kBackward);
+  EXPECT_EQ(norm[0].As<submodule::Norm>()->rows, 128);
+  EXPECT_TRUE(norm[0].As<submodule::Norm>()->fused);
+  EXPECT_EQ(TrafficOf(ParseRange("amp_C::multi_tensor_adam(65536,Int[1],{Half[10]},{Float[10]},"
+                                 "{Float[10]},{Float[10]},0.001)"),
+                      {}),
+            Bytes(20 + 2 * 120));
 }
 
 Bytes Traffic(const char* range, const char* outputs) {

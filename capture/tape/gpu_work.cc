@@ -72,7 +72,11 @@ bool GpuWorkReader::ReplaceByKnown(const Frame& frame) {
   std::vector<Submodule> submodules = KnownSubmodules(*frame.range);
   if (submodules.empty()) return false;
   if (const char* backend = AttentionBackendOf(frame.range->name)) {
-    for (const Submodule& submodule : submodules) attention_flops_[backend] += submodule.flops;
+    if (submodules.front().Is<submodule::Attention>()) {
+      attention_flops_[backend] += submodules.front().flops;
+    } else {
+      Estimate(frame.range->name, submodules.front().bytes);
+    }
   }
   GpuWork& first = works_[frame.works.front()];
   first.submodules = std::move(submodules);

@@ -163,6 +163,8 @@ class TapeMaker {
   bool BeforeIteration() const { return at_ < iteration_.begin; }
 
   void ReadMark(std::string_view text) {
+    constexpr std::string_view kProcessor = "processor ";
+    if (text.starts_with(kProcessor)) tape_.host.processor = text.substr(kProcessor.size());
     long long allocated = 0, reserved = 0;
     if (sscanf(std::string(text).c_str(), "memory %lld %lld", &allocated, &reserved) == 2) {
       tape_.memory = {Bytes(allocated), Bytes(reserved)};

@@ -265,9 +265,11 @@ TEST(MakeTape, MemoryAndWhatNoOperatorExplains) {
   program.End();
   program.Step();
   program.Mark("memory 1000 2048");
+  program.Mark("processor A CPU");
   const RankTape tape = TapeOf(program);
   EXPECT_EQ(tape.memory.allocated, Bytes(1000));
   EXPECT_EQ(tape.memory.reserved, Bytes(2048));
+  EXPECT_EQ(tape.host.processor, "A CPU");
   ASSERT_EQ(tape.estimates.count("apex::kernel"), 1u);
   EXPECT_EQ(tape.estimates.at("apex::kernel").unknown, 1);
 }
