@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "capture/classes/broadcasts.h"
 #include "capture/classes/class_tape.h"
 #include "capture/classes/partition.h"
 #include "capture/classes/summary.h"
@@ -157,6 +158,93 @@ class Capture {
                     other, first, c, RanksText(classes_[c]), difference));
   }
 
+  // Runs ranks, and before them the roots of what is broadcast to them.
+  Status CaptureRanks(const std::vector<int>& ranks) {
+    std::set<int> waiting(ranks.begin(), ranks.end());
+    std::set<int> tried;
+    known_ += static_cast<int>(ranks.size());
+    while (!waiting.empty()) {
+      std::vector<int> ready;
+      for (auto next = waiting.begin(); next != waiting.end(); ++next) {
+        bool is_ready = true;
+        for (const int root : RootsOf(*next)) {
+          is_ready = false;
+          // Sets stay as they are when they grow: a lower rank has its turn in the next round.
+          known_ += waiting.insert(root).second ? 1 : 0;
+        }
+        if (is_ready) ready.push_back(*next);
+      }
+      // Roots of each other: somebody has to be the first.
+      if (ready.empty()) ready.push_back(*waiting.begin());
+      RETURN_IF_ERROR(CaptureReady(ready, &tried, &waiting));
+    }
+    return OkStatus();
+  }
+
+  // The roots that have not run.
+  std::set<int> RootsOf(int rank) const {
+    std::set<int> roots;
+    for (const auto& [kind, position] : roots_) {
+      const Membership* own = groups_.Find(rank, kind);
+      if (own == nullptr || position >= groups_.size_of(own->group)) continue;
+      const TapeGroup& group = groups_.groups()[static_cast<size_t>(own->group)];
+      const int root = group.ranks[static_cast<size_t>(position)];
+      if (root != rank && keys_.count(root) == 0) roots.insert(root);
+    }
+    return roots;
+  }
+
+  // Runs these ranks and takes their tapes, in their order whichever ends first. Those that lacked
+  // a broadcast keep waiting, once.
+  Status CaptureReady(const std::vector<int>& ranks, std::set<int>* tried, std::set<int>* waiting) {
+    struct Captured {
+      std::optional<RankTape> tape;
+      std::optional<Error> failure;
+      LogBroadcasts broadcasts;
+    };
+    std::map<int, Captured> all;
+    const auto use = [&](RankEnd end) -> Status {
+      Captured& captured = all[end.rank];
+      captured.failure = end.failure;
+      if (end.log.has_value()) captured.broadcasts = FindBroadcasts(*end.log);
+      if (!captured.failure.has_value()) {
+        Result<RankTape> tape = MakeTape(*end.log, {options_.iteration, options_.world});
+        if (tape.ok()) {
+          captured.tape = std::move(tape).value();
+        } else {
+          captured.failure = WithOutput(tape.error(), end);
+        }
+      }
+      const bool may_try_again = captured.broadcasts.unknown && tried->count(end.rank) == 0;
+      if (captured.failure.has_value() && !may_try_again) return *captured.failure;
+      if (end.rank == 0) output_ = end.output;
+      for (const std::string& refused : end.refused) summary_.refused[refused].insert(end.rank);
+      ++ended_;
+      return OkStatus();
+    };
+    RETURN_IF_ERROR(
+        runner_.Run(ranks, use, [&](const std::vector<int>& running) { Show(running); }));
+    for (const auto& [rank, captured] : all) {
+      groups_.Add(captured.broadcasts.groups);
+      roots_.insert(captured.broadcasts.roots.begin(), captured.broadcasts.roots.end());
+    }
+    for (auto& [rank, captured] : all) {
+      const bool is_first = tried->insert(rank).second;
+      if (captured.broadcasts.unknown && is_first && !RootsOf(rank).empty()) {
+        ++known_;
+        continue;
+      }
+      if (captured.failure.has_value()) return *captured.failure;
+      if (captured.broadcasts.unknown) summary_.lacked.insert(rank);
+      ASSIGN_OR_RETURN(ClassTape made, MakeClassTape(*captured.tape, groups_));
+      partition_->Note(FindPlaces(made));
+      Keep(rank, std::move(made));
+      captured.tape.reset();
+      waiting->erase(rank);
+    }
+    return OkStatus();
+  }
+
   // What the program said may tell why it did not do what it should.
   static Error WithOutput(const Error& error, const RankEnd& end) {
     std::vector<Diagnostic> all = error.diagnostics();
@@ -168,31 +256,6 @@ class Capture {
     add("stdout", end.output);
     add("stderr", end.errors);
     return Error(std::move(all));
-  }
-
-  // Runs ranks and takes their tapes, in their order whichever ends first.
-  Status CaptureRanks(const std::vector<int>& ranks) {
-    known_ += static_cast<int>(ranks.size());
-    std::map<int, RankTape> tapes;
-    const auto use = [&](RankEnd end) -> Status {
-      Result<RankTape> tape = MakeTape(end.log, {options_.iteration, options_.world});
-      if (!tape.ok()) return WithOutput(tape.error(), end);
-      if (end.rank == 0) output_ = end.output;
-      for (const std::string& refused : end.refused) summary_.refused[refused].insert(end.rank);
-      tapes.emplace(end.rank, std::move(tape).value());
-      ++ended_;
-      return OkStatus();
-    };
-    RETURN_IF_ERROR(
-        runner_.Run(ranks, use, [&](const std::vector<int>& running) { Show(running); }));
-    for (const auto& [rank, tape] : tapes) groups_.Add(tape.groups);
-    for (auto& [rank, tape] : tapes) {
-      ASSIGN_OR_RETURN(ClassTape made, MakeClassTape(tape, groups_));
-      partition_->Note(FindPlaces(made));
-      Keep(rank, std::move(made));
-      tape = RankTape();
-    }
-    return OkStatus();
   }
 
   // Ranks whose tapes are alike have the same key, and the first of the tapes.
@@ -260,6 +323,7 @@ class Capture {
   std::vector<std::vector<int>> classes_;
   std::map<int, std::string> keys_;                                // by rank that has run
   std::map<std::string, std::shared_ptr<const ClassTape>> tapes_;  // by key
+  std::set<std::pair<GroupKind, int>> roots_;                      // of small broadcasts
   CaptureSummary summary_;
   std::string output_;
   int ended_ = 0, known_ = 0;

@@ -114,6 +114,13 @@ void Describe(const std::vector<std::string>& command, const WorldGroups& groups
     assume("unknown kernels", text);
     notes->push_back("unknown: " + text);
   }
+  if (!summary.lacked.empty()) {
+    const std::vector<int> list(summary.lacked.begin(), summary.lacked.end());
+    const std::string text =
+        fmt::format("of {} {}", list.size() == 1 ? "rank" : "ranks", RanksText(list));
+    assume("unknown broadcasts", text);
+    notes->push_back("broadcasts whose values nobody knew: " + text);
+  }
   for (const auto& [function, ranks] : summary.refused) {
     const std::vector<int> list(ranks.begin(), ranks.end());
     notes->push_back(fmt::format("{} {} {}, which a capture does not have; the program went on",

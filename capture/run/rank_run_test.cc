@@ -109,7 +109,7 @@ TEST_F(RankRunTest, RunsSomeAtATimeAndStopsAtTheFirstError) {
   RankRunner runner(environment_, topology_, program, 2);
   size_t most = 0;
   const Status status = runner.Run(
-      {5, 6, 7}, [](RankEnd) { return OkStatus(); },
+      {5, 6, 7}, [](RankEnd end) { return Status(*end.failure); },
       [&](const std::vector<int>& running) { most = std::max(most, running.size()); });
   EXPECT_EQ(most, 2u);
   EXPECT_THAT(status.error().ToString(), HasSubstr("ended with exit status"));
