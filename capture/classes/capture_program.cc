@@ -114,7 +114,9 @@ class Capture {
       std::sort(wanted.begin(), wanted.end());
       RETURN_IF_ERROR(CaptureRanks(wanted));
       if (Difference().has_value()) {
+        const std::string why = Difference()->message();
         if (!partition_->Explain(keys_)) return *Difference();
+        summary_.splits.push_back(why);
       } else if (wanted.empty()) {
         return OkStatus();
       }

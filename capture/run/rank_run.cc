@@ -187,7 +187,7 @@ class Processes {
       kept.output = folder.path() + "/stdout";
       kept.errors = folder.path() + "/stderr";
     }
-    kept.scratch = folder.path();
+    kept.scratch = {folder.path(), broadcasts_};
     kept.time_limit_s = program_.time_limit_s;
     ASSIGN_OR_RETURN(Keeper keeper, Keeper::Start(kept));
     running_.push_back(
