@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "capture/classes/broadcasts.h"
+#include "capture/classes/call_lines.h"
 #include "capture/classes/class_tape.h"
 #include "capture/classes/partition.h"
 #include "capture/classes/summary.h"
@@ -60,7 +61,8 @@ class Capture {
         options_(options),
         groups_(options.world),
         program_(ProgramOf(options)),
-        runner_(environment, topology, program_, options.jobs) {
+        runner_(environment, topology, program_, options.jobs),
+        lines_(environment, topology, program_) {
     summary_.torch_version = environment.torch_version;
   }
 
@@ -115,7 +117,7 @@ class Capture {
       RETURN_IF_ERROR(CaptureRanks(wanted));
       if (Difference().has_value()) {
         const std::string why = Difference()->message();
-        if (!partition_->Explain(keys_)) return *Difference();
+        if (!partition_->Explain(keys_)) return WithLines();
         summary_.splits.push_back(why);
       } else if (wanted.empty()) {
         return OkStatus();
@@ -131,12 +133,30 @@ class Capture {
       if (keys_.count(rank) == 0) others.push_back(rank);
     }
     RETURN_IF_ERROR(CaptureRanks(others));
-    if (std::optional<Error> difference = Difference()) return *difference;
+    if (Difference().has_value()) return WithLines();
     return OkStatus();
   }
 
-  // Returns the first rank that differs from the first rank of its class.
-  std::optional<Error> Difference() const {
+  // Returns the difference and the lines of Python at which ranks begin to differ.
+  Error WithLines() {
+    const Differing differing = *FindDifference();
+    const ClassTape &a = *tapes_.at(keys_.at(differing.first)),
+                    &b = *tapes_.at(keys_.at(differing.other));
+    size_t at_a = 0, at_b = 0;
+    (void)FirstDifference(a, "", b, "", &at_a, &at_b);
+    std::string message = Difference()->message();
+    const std::string line_a = lines_.Of(a, at_a), line_b = lines_.Of(b, at_b);
+    if (!line_a.empty()) message += fmt::format("; rank {}: {}", a.rank, line_a.substr(2));
+    if (!line_b.empty()) message += fmt::format("; rank {}: {}", b.rank, line_b.substr(2));
+    return Error(std::move(message));
+  }
+
+  // Two ranks of a class that differ.
+  struct Differing {
+    size_t of_class = 0;
+    int first = 0, other = 0;
+  };
+  std::optional<Differing> FindDifference() const {
     for (size_t c = 0; c < classes_.size(); ++c) {
       const std::vector<int>& ranks = classes_[c];
       const auto first =
@@ -144,10 +164,15 @@ class Capture {
       for (const int rank : ranks) {
         const auto key = keys_.find(rank);
         if (key == keys_.end() || key->second == keys_.at(*first)) continue;
-        return DescribeDifference(c, *first, rank);
+        return Differing{c, *first, rank};
       }
     }
     return std::nullopt;
+  }
+  std::optional<Error> Difference() const {
+    const std::optional<Differing> found = FindDifference();
+    if (!found.has_value()) return std::nullopt;
+    return DescribeDifference(found->of_class, found->first, found->other);
   }
 
   Error DescribeDifference(size_t c, int first, int other) const {
@@ -303,7 +328,10 @@ class Capture {
         if (keys_.count(rank) > 0) of_ranks.captured.push_back(rank);
       }
     }
-    ASSIGN_OR_RETURN(captured.workload, MakeWorldWorkload(topology_, gpus, groups_, classes));
+    const LineOfCall line = [this](const ClassTape& tape, size_t entry) {
+      return lines_.Of(tape, entry);
+    };
+    ASSIGN_OR_RETURN(captured.workload, MakeWorldWorkload(topology_, gpus, groups_, classes, line));
     captured.output = output_;
     for (const WorldClass& of_ranks : classes) {
       if (captured.attention_backend.empty()) {
@@ -321,6 +349,7 @@ class Capture {
   WorldGroups groups_;
   RankProgram program_;
   RankRunner runner_;
+  CallLines lines_;
   Partition* partition_ = nullptr;
   std::vector<std::vector<int>> classes_;
   std::map<int, std::string> keys_;                                // by rank that has run

@@ -240,6 +240,7 @@ class Processes {
     if (program_.iterations > 0) {
       variables[kIterationsVariable] = std::to_string(program_.iterations);
     }
+    if (program_.marks_lines) variables[kLinesVariable] = "1";
     for (const auto& [name, value] : VariablesOf(environment_, captured)) {
       std::string& to = variables[name];
       to = IsList(name) && !to.empty() ? value + ":" + to : value;

@@ -31,6 +31,7 @@ struct RankProgram {
   int time_limit_s = 0;    // of a rank; 0: none
   // A rank ends when it begins the forward pass behind so many iterations; 0: by itself.
   int iterations = 0;
+  bool marks_lines = false;   // calls of communication tell their line
   bool shows_output = false;  // the program shares this process's stdout and stderr
 };
 
