@@ -332,6 +332,10 @@ class Capture {
       return lines_.Of(tape, entry);
     };
     ASSIGN_OR_RETURN(captured.workload, MakeWorldWorkload(topology_, gpus, groups_, classes, line));
+    if (!options_.with_times) {
+      captured.workload.pytorch.clear();
+      for (Submodule& submodule : captured.workload.submodules) submodule.host = Time();
+    }
     captured.output = output_;
     for (const WorldClass& of_ranks : classes) {
       if (captured.attention_backend.empty()) {

@@ -380,7 +380,8 @@ bool Differ(Bytes a, Bytes b, double share) {
   return std::abs(x - y) > std::max(share * std::max(x, y), kFew);
 }
 constexpr double kShareOfOptimizer = 0.1;
-constexpr double kShareOfMemory = 0.02;
+// A thread of PyTorch decides when memory of messages is free: peaks differ from run to run.
+constexpr double kShareOfMemory = 0.1;
 
 std::string DescribePlace(const TapePlace& place) {
   std::string text = PhaseNames()[static_cast<size_t>(place.phase)];
@@ -459,8 +460,7 @@ std::string DescribeEntry(const ClassTape& tape, size_t at) {
 
 bool AreAlike(const ClassTape& a, const ClassTape& b) {
   return a.key == b.key && !Differ(a.optimizer, b.optimizer, kShareOfOptimizer) &&
-         !Differ(a.memory.allocated, b.memory.allocated, kShareOfMemory) &&
-         !Differ(a.memory.reserved, b.memory.reserved, kShareOfMemory);
+         !Differ(a.memory.allocated, b.memory.allocated, kShareOfMemory);
 }
 
 std::optional<std::string> FirstDifference(const ClassTape& a, const std::string& a_name,
@@ -492,9 +492,8 @@ std::optional<std::string> FirstDifference(const ClassTape& a, const std::string
                        ToString(a.optimizer), b_name, ToString(b.optimizer));
   }
   if (AreAlike(a, b)) return std::nullopt;
-  return fmt::format("the peak of memory: {} allocates {} and reserves {}, {} {} and {}", a_name,
-                     ToString(a.memory.allocated), ToString(a.memory.reserved), b_name,
-                     ToString(b.memory.allocated), ToString(b.memory.reserved));
+  return fmt::format("the peak of memory: {} allocates {}, {} {}", a_name,
+                     ToString(a.memory.allocated), b_name, ToString(b.memory.allocated));
 }
 
 }  // namespace drydock::capture
