@@ -59,6 +59,7 @@ int main(int argc, char** argv) {
   app.add_option("--ranks-per-host", options.capture.ranks_per_host, "Ranks on a host");
   app.add_option("--iteration", options.capture.iteration, "Which becomes the workload");
   app.add_flag("--all-ranks", options.capture.all_ranks, "Run every rank");
+  app.add_flag("!--no-times", options.capture.with_times, "Leave out the host's times");
   app.add_option("--jobs", options.capture.jobs, "Ranks at the same time");
   app.add_option("--time-limit", options.capture.time_limit_s, "Seconds of a rank");
   app.add_option("--cache", options.cache, "Keeps what is made for a PyTorch")->required();

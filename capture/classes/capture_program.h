@@ -38,6 +38,9 @@ struct CaptureOptions {
   int ranks_per_host = 0;   // rank r runs on host r / ranks_per_host; 0: one for each GPU of a host
   int iteration = 3;        // that becomes the workload; 1: the first
   bool all_ranks = false;   // run every rank, to prove that ranks of a class do the same
+  // False: leaves out what differs from capture to capture, so that two have the same bytes: the
+  // host's own times, and the peaks of memory (threads of PyTorch free some of it when they can).
+  bool with_times = true;
   int jobs = 0;             // ranks that run at the same time; 0: by cores and memory
   int time_limit_s = 1800;  // of one rank
   std::function<void(const CaptureProgress&)> progress;  // called on this thread; may be null
