@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <vector>
 
 #include "capture/classes/capture_program.h"
 #include "core/base/files.h"
@@ -17,11 +18,12 @@ namespace {
 
 struct Options {
   std::string cluster, cache, libraries, sources, out;
+  std::vector<std::string> overrides;
   capture::CaptureOptions capture;
 };
 
 Status Run(Options options) {
-  ASSIGN_OR_RETURN(const ClusterInput cluster, LoadCluster(options.cluster, {}));
+  ASSIGN_OR_RETURN(const ClusterInput cluster, LoadCluster(options.cluster, options.overrides));
   const capture::CaptureParts parts = {options.libraries, options.sources, NcclLibrary::Find()};
   const std::vector<std::string>& command = options.capture.command;
   ASSIGN_OR_RETURN(const capture::CaptureEnvironment environment,
@@ -51,6 +53,8 @@ int main(int argc, char** argv) {
   drydock::Options options;
   CLI::App app("Captures a program and writes its workload");
   app.add_option("cluster", options.cluster, "The cluster (cluster.topo)")->required();
+  app.add_option("--set", options.overrides, "Replaces a value of the cluster")
+      ->allow_extra_args(false);
   app.add_option("--world", options.capture.world, "The number of ranks");
   app.add_option("--ranks-per-host", options.capture.ranks_per_host, "Ranks on a host");
   app.add_option("--iteration", options.capture.iteration, "Which becomes the workload");

@@ -9,6 +9,8 @@
 #include <set>
 #include <utility>
 
+#include "capture/classes/broadcasts.h"
+#include "capture/classes/call_lines.h"
 #include "capture/classes/class_tape.h"
 #include "capture/classes/partition.h"
 #include "capture/classes/summary.h"
@@ -59,7 +61,8 @@ class Capture {
         options_(options),
         groups_(options.world),
         program_(ProgramOf(options)),
-        runner_(environment, topology, program_, options.jobs) {
+        runner_(environment, topology, program_, options.jobs),
+        lines_(environment, topology, program_) {
     summary_.torch_version = environment.torch_version;
   }
 
@@ -113,7 +116,9 @@ class Capture {
       std::sort(wanted.begin(), wanted.end());
       RETURN_IF_ERROR(CaptureRanks(wanted));
       if (Difference().has_value()) {
-        if (!partition_->Explain(keys_)) return *Difference();
+        const std::string why = Difference()->message();
+        if (!partition_->Explain(keys_)) return WithLines();
+        summary_.splits.push_back(why);
       } else if (wanted.empty()) {
         return OkStatus();
       }
@@ -128,12 +133,30 @@ class Capture {
       if (keys_.count(rank) == 0) others.push_back(rank);
     }
     RETURN_IF_ERROR(CaptureRanks(others));
-    if (std::optional<Error> difference = Difference()) return *difference;
+    if (Difference().has_value()) return WithLines();
     return OkStatus();
   }
 
-  // Returns the first rank that differs from the first rank of its class.
-  std::optional<Error> Difference() const {
+  // Returns the difference and the lines of Python at which ranks begin to differ.
+  Error WithLines() {
+    const Differing differing = *FindDifference();
+    const ClassTape &a = *tapes_.at(keys_.at(differing.first)),
+                    &b = *tapes_.at(keys_.at(differing.other));
+    size_t at_a = 0, at_b = 0;
+    (void)FirstDifference(a, "", b, "", &at_a, &at_b);
+    std::string message = Difference()->message();
+    const std::string line_a = lines_.Of(a, at_a), line_b = lines_.Of(b, at_b);
+    if (!line_a.empty()) message += fmt::format("; rank {}: {}", a.rank, line_a.substr(2));
+    if (!line_b.empty()) message += fmt::format("; rank {}: {}", b.rank, line_b.substr(2));
+    return Error(std::move(message));
+  }
+
+  // Two ranks of a class that differ.
+  struct Differing {
+    size_t of_class = 0;
+    int first = 0, other = 0;
+  };
+  std::optional<Differing> FindDifference() const {
     for (size_t c = 0; c < classes_.size(); ++c) {
       const std::vector<int>& ranks = classes_[c];
       const auto first =
@@ -141,10 +164,15 @@ class Capture {
       for (const int rank : ranks) {
         const auto key = keys_.find(rank);
         if (key == keys_.end() || key->second == keys_.at(*first)) continue;
-        return DescribeDifference(c, *first, rank);
+        return Differing{c, *first, rank};
       }
     }
     return std::nullopt;
+  }
+  std::optional<Error> Difference() const {
+    const std::optional<Differing> found = FindDifference();
+    if (!found.has_value()) return std::nullopt;
+    return DescribeDifference(found->of_class, found->first, found->other);
   }
 
   Error DescribeDifference(size_t c, int first, int other) const {
@@ -155,6 +183,93 @@ class Capture {
     return Error(
         fmt::format("rank {} should do the same as rank {} (class {}: ranks {}), but does not: {}",
                     other, first, c, RanksText(classes_[c]), difference));
+  }
+
+  // Runs ranks, and before them the roots of what is broadcast to them.
+  Status CaptureRanks(const std::vector<int>& ranks) {
+    std::set<int> waiting(ranks.begin(), ranks.end());
+    std::set<int> tried;
+    known_ += static_cast<int>(ranks.size());
+    while (!waiting.empty()) {
+      std::vector<int> ready;
+      for (auto next = waiting.begin(); next != waiting.end(); ++next) {
+        bool is_ready = true;
+        for (const int root : RootsOf(*next)) {
+          is_ready = false;
+          // Sets stay as they are when they grow: a lower rank has its turn in the next round.
+          known_ += waiting.insert(root).second ? 1 : 0;
+        }
+        if (is_ready) ready.push_back(*next);
+      }
+      // Roots of each other: somebody has to be the first.
+      if (ready.empty()) ready.push_back(*waiting.begin());
+      RETURN_IF_ERROR(CaptureReady(ready, &tried, &waiting));
+    }
+    return OkStatus();
+  }
+
+  // The roots that have not run.
+  std::set<int> RootsOf(int rank) const {
+    std::set<int> roots;
+    for (const auto& [kind, position] : roots_) {
+      const Membership* own = groups_.Find(rank, kind);
+      if (own == nullptr || position >= groups_.size_of(own->group)) continue;
+      const TapeGroup& group = groups_.groups()[static_cast<size_t>(own->group)];
+      const int root = group.ranks[static_cast<size_t>(position)];
+      if (root != rank && keys_.count(root) == 0) roots.insert(root);
+    }
+    return roots;
+  }
+
+  // Runs these ranks and takes their tapes, in their order whichever ends first. Those that lacked
+  // a broadcast keep waiting, once.
+  Status CaptureReady(const std::vector<int>& ranks, std::set<int>* tried, std::set<int>* waiting) {
+    struct Captured {
+      std::optional<RankTape> tape;
+      std::optional<Error> failure;
+      LogBroadcasts broadcasts;
+    };
+    std::map<int, Captured> all;
+    const auto use = [&](RankEnd end) -> Status {
+      Captured& captured = all[end.rank];
+      captured.failure = end.failure;
+      if (end.log.has_value()) captured.broadcasts = FindBroadcasts(*end.log);
+      if (!captured.failure.has_value()) {
+        Result<RankTape> tape = MakeTape(*end.log, {options_.iteration, options_.world});
+        if (tape.ok()) {
+          captured.tape = std::move(tape).value();
+        } else {
+          captured.failure = WithOutput(tape.error(), end);
+        }
+      }
+      const bool may_try_again = captured.broadcasts.unknown && tried->count(end.rank) == 0;
+      if (captured.failure.has_value() && !may_try_again) return *captured.failure;
+      if (end.rank == 0) output_ = end.output;
+      for (const std::string& refused : end.refused) summary_.refused[refused].insert(end.rank);
+      ++ended_;
+      return OkStatus();
+    };
+    RETURN_IF_ERROR(
+        runner_.Run(ranks, use, [&](const std::vector<int>& running) { Show(running); }));
+    for (const auto& [rank, captured] : all) {
+      groups_.Add(captured.broadcasts.groups);
+      roots_.insert(captured.broadcasts.roots.begin(), captured.broadcasts.roots.end());
+    }
+    for (auto& [rank, captured] : all) {
+      const bool is_first = tried->insert(rank).second;
+      if (captured.broadcasts.unknown && is_first && !RootsOf(rank).empty()) {
+        ++known_;
+        continue;
+      }
+      if (captured.failure.has_value()) return *captured.failure;
+      if (captured.broadcasts.unknown) summary_.lacked.insert(rank);
+      ASSIGN_OR_RETURN(ClassTape made, MakeClassTape(*captured.tape, groups_));
+      partition_->Note(FindPlaces(made));
+      Keep(rank, std::move(made));
+      captured.tape.reset();
+      waiting->erase(rank);
+    }
+    return OkStatus();
   }
 
   // What the program said may tell why it did not do what it should.
@@ -168,31 +283,6 @@ class Capture {
     add("stdout", end.output);
     add("stderr", end.errors);
     return Error(std::move(all));
-  }
-
-  // Runs ranks and takes their tapes, in their order whichever ends first.
-  Status CaptureRanks(const std::vector<int>& ranks) {
-    known_ += static_cast<int>(ranks.size());
-    std::map<int, RankTape> tapes;
-    const auto use = [&](RankEnd end) -> Status {
-      Result<RankTape> tape = MakeTape(end.log, {options_.iteration, options_.world});
-      if (!tape.ok()) return WithOutput(tape.error(), end);
-      if (end.rank == 0) output_ = end.output;
-      for (const std::string& refused : end.refused) summary_.refused[refused].insert(end.rank);
-      tapes.emplace(end.rank, std::move(tape).value());
-      ++ended_;
-      return OkStatus();
-    };
-    RETURN_IF_ERROR(
-        runner_.Run(ranks, use, [&](const std::vector<int>& running) { Show(running); }));
-    for (const auto& [rank, tape] : tapes) groups_.Add(tape.groups);
-    for (auto& [rank, tape] : tapes) {
-      ASSIGN_OR_RETURN(ClassTape made, MakeClassTape(tape, groups_));
-      partition_->Note(FindPlaces(made));
-      Keep(rank, std::move(made));
-      tape = RankTape();
-    }
-    return OkStatus();
   }
 
   // Ranks whose tapes are alike have the same key, and the first of the tapes.
@@ -238,7 +328,10 @@ class Capture {
         if (keys_.count(rank) > 0) of_ranks.captured.push_back(rank);
       }
     }
-    ASSIGN_OR_RETURN(captured.workload, MakeWorldWorkload(topology_, gpus, groups_, classes));
+    const LineOfCall line = [this](const ClassTape& tape, size_t entry) {
+      return lines_.Of(tape, entry);
+    };
+    ASSIGN_OR_RETURN(captured.workload, MakeWorldWorkload(topology_, gpus, groups_, classes, line));
     captured.output = output_;
     for (const WorldClass& of_ranks : classes) {
       if (captured.attention_backend.empty()) {
@@ -256,10 +349,12 @@ class Capture {
   WorldGroups groups_;
   RankProgram program_;
   RankRunner runner_;
+  CallLines lines_;
   Partition* partition_ = nullptr;
   std::vector<std::vector<int>> classes_;
   std::map<int, std::string> keys_;                                // by rank that has run
   std::map<std::string, std::shared_ptr<const ClassTape>> tapes_;  // by key
+  std::set<std::pair<GroupKind, int>> roots_;                      // of small broadcasts
   CaptureSummary summary_;
   std::string output_;
   int ended_ = 0, known_ = 0;

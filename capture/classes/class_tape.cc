@@ -73,6 +73,11 @@ class TapeMaker {
   Result<ClassTape> Make() {
     RETURN_IF_ERROR(FindKinds());
     FindUsedRecords();
+    int64_t calls = tape_.start.calls;
+    for (const RecordEntry& entry : tape_.entries) {
+      calls_before_.push_back(calls);
+      calls += entry.kind == RecordKind::kCall ? 1 : 0;
+    }
     for (size_t i = 0; i < tape_.entries.size();) {
       if (tape_.entries[i].kind == RecordKind::kCall) {
         size_t end = i + 1;
@@ -220,6 +225,7 @@ class TapeMaker {
       entry.event = 0;
     }
     out_.entries.push_back(entry);
+    out_.calls.push_back(entry.kind == RecordKind::kCall ? calls_before_[at] : -1);
     out_.places.push_back(at < tape_.places.size() ? tape_.places[at] : TapePlace());
   }
 
@@ -309,6 +315,7 @@ class TapeMaker {
   const WorldGroups& groups_;
   ClassTape out_;
   std::vector<std::optional<Membership>> kinds_;  // by group of the tape
+  std::vector<int64_t> calls_before_;             // by entry of the tape
   std::vector<bool> used_;                        // by entry: records that something waits for
   std::map<uint64_t, uint64_t> role_of_, streams_, events_, launches_;
   uint64_t records_ = 0;

@@ -38,6 +38,7 @@ struct ClassTape : RankTape {
   std::vector<size_t> same_at;    // their indices in `entries`
   std::string key;                // equal for tapes that share them, whatever the host's times
   Bytes optimizer;                // moved by the work that may differ
+  std::vector<int64_t> calls;     // by entry: which call of the log it is, from 0; -1: none
 };
 
 // Returns true if tapes of the same key differ too little to matter.

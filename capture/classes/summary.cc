@@ -15,7 +15,7 @@
 namespace drydock::capture {
 namespace {
 
-// "TP2 PP2 DP4": the sizes of the groups of one dimension each that rank 0 is in.
+// "TP2, PP2, DP4": the sizes of the groups of one dimension each that rank 0 is in.
 std::string LayoutOf(const WorldGroups& groups) {
   std::vector<std::pair<std::string, int>> sizes;
   for (const char* name : {"tp", "pp", "cp", "ep", "dp", "dp-replicate", "dp-shard"}) {
@@ -65,7 +65,11 @@ std::string NameOfCommand(const std::vector<std::string>& command) {
   for (size_t i = 1; i < command.size(); ++i) {
     if (command[i] == "-m" && i + 1 < command.size()) return command[i + 1];
     if (command[i] == "-c") return "python -c";
-    if (!command[i].starts_with("-")) return BaseName(command[i]);
+    if (command[i] == "-W" || command[i] == "-X") {
+      ++i;  // and its value
+    } else if (!command[i].starts_with("-")) {
+      return BaseName(command[i]);
+    }
   }
   return command.empty() ? "" : BaseName(command.front());
 }
@@ -85,6 +89,7 @@ void Describe(const std::vector<std::string>& command, const WorldGroups& groups
   assume("captured with", fmt::format("PyTorch {}", summary.torch_version));
   assume("iteration", std::to_string(summary.iteration));
   assume("ranks that ran", fmt::format("{} of {}", summary.ranks_run, world));
+  for (const std::string& why : summary.splits) notes->push_back("classes are split: " + why);
   if (summary.optimizer_differs > 0 || summary.memory_differs > 0) {
     notes->push_back(fmt::format(
         "ranks of a class differ by up to {:.2f} % in what their optimizer moves and {:.2f} % in "
@@ -109,6 +114,13 @@ void Describe(const std::vector<std::string>& command, const WorldGroups& groups
         fmt::format("{}, as long as an empty kernel", Plural(all.unknown, "launch"));
     assume("unknown kernels", text);
     notes->push_back("unknown: " + text);
+  }
+  if (!summary.lacked.empty()) {
+    const std::vector<int> list(summary.lacked.begin(), summary.lacked.end());
+    const std::string text =
+        fmt::format("of {} {}", list.size() == 1 ? "rank" : "ranks", RanksText(list));
+    assume("unknown broadcasts", text);
+    notes->push_back("broadcasts whose values nobody knew: " + text);
   }
   for (const auto& [function, ranks] : summary.refused) {
     const std::vector<int> list(ranks.begin(), ranks.end());

@@ -105,6 +105,10 @@ class WorkloadMaker {
     workload_.calls = std::move(record_tables_.calls);
     AddUnusedGpus();
     workload_.class_count = static_cast<int>(workload_.programs.size());
+    const bool has_peaks =
+        std::any_of(workload_.pytorch.begin(), workload_.pytorch.end(),
+                    [](const PyTorchPeaks& peaks) { return peaks.reserved > Bytes(); });
+    if (!has_peaks) workload_.pytorch.clear();
     RETURN_IF_ERROR(SetGroups());
     SetUses();
     SetTotals();

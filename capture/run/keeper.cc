@@ -161,9 +161,10 @@ class KeeperProcess {
   }
 
   void RemoveScratch() {
-    if (program_.scratch.empty()) return;
-    std::error_code ignored;
-    std::filesystem::remove_all(program_.scratch, ignored);
+    for (const std::string& folder : program_.scratch) {
+      std::error_code ignored;
+      std::filesystem::remove_all(folder, ignored);
+    }
   }
 
   const KeptProgram& program_;

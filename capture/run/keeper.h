@@ -20,7 +20,7 @@ struct KeptProgram {
   std::vector<std::string> environment;  // "NAME=VALUE", whole
   std::string folder;                    // that it runs in; empty: this process's
   std::string output, errors;            // files of stdout and stderr; empty: this process's
-  std::string scratch;                   // a folder to remove if this process dies; may be empty
+  std::vector<std::string> scratch;      // folders to remove if this process dies
   int time_limit_s = 0;                  // 0: none
 };
 

@@ -136,19 +136,14 @@ std::string DescribeEnd(const KeptEnd& end, int time_limit_s) {
   return fmt::format("ended with exit status {}", WEXITSTATUS(end.status));
 }
 
-// `log` is what there is of it.
 Error DescribeFailure(int rank, const KeptEnd& end, int time_limit_s, const std::string& errors,
-                      const std::optional<ProcessLog>& log) {
+                      const std::vector<std::string>& refused) {
   const std::string subject = fmt::format("rank {}", rank);
   const Error error = FailureError(subject, DescribeEnd(end, time_limit_s), errors);
-  const std::vector<std::string> refused =
-      log.has_value() ? RefusedIn(*log) : std::vector<std::string>();
   if (refused.empty()) return error;
   std::vector<Diagnostic> all = error.diagnostics();
-  all.push_back({fmt::format("{} called {}, which a capture does not have", subject,
-                             fmt::join(refused, ", ")),
-                 {},
-                 {}});
+  all.emplace_back().message =
+      fmt::format("{} called {}, which a capture does not have", subject, fmt::join(refused, ", "));
   return Error(std::move(all));
 }
 
@@ -192,7 +187,7 @@ class Processes {
       kept.output = folder.path() + "/stdout";
       kept.errors = folder.path() + "/stderr";
     }
-    kept.scratch = folder.path();
+    kept.scratch = {folder.path(), broadcasts_};
     kept.time_limit_s = program_.time_limit_s;
     ASSIGN_OR_RETURN(Keeper keeper, Keeper::Start(kept));
     running_.push_back(
@@ -201,7 +196,7 @@ class Processes {
   }
 
   // Waits until a rank ends, for a moment. Returns its end, if one has ended.
-  Result<std::optional<RankEnd>> Wait() {
+  std::optional<RankEnd> Wait() {
     std::vector<pollfd> files;
     for (const auto& running : running_) files.push_back({running->keeper.file(), POLLIN, 0});
     ::poll(files.data(), files.size(), kPoll_ms);
@@ -210,10 +205,9 @@ class Processes {
       if (!end.has_value()) continue;
       const std::unique_ptr<Running> ended = std::move(running_[i]);
       running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(i));
-      ASSIGN_OR_RETURN(RankEnd result, Read(*ended, *end));
-      return std::optional<RankEnd>(std::move(result));
+      return Read(*ended, *end);
     }
-    return std::optional<RankEnd>();
+    return std::nullopt;
   }
 
   // Ends the rank that was started last, and returns it.
@@ -246,6 +240,7 @@ class Processes {
     if (program_.iterations > 0) {
       variables[kIterationsVariable] = std::to_string(program_.iterations);
     }
+    if (program_.marks_lines) variables[kLinesVariable] = "1";
     for (const auto& [name, value] : VariablesOf(environment_, captured)) {
       std::string& to = variables[name];
       to = IsList(name) && !to.empty() ? value + ":" + to : value;
@@ -258,26 +253,28 @@ class Processes {
     return texts;
   }
 
-  Result<RankEnd> Read(const Running& ended, const KeptEnd& end) const {
+  RankEnd Read(const Running& ended, const KeptEnd& end) const {
     const std::string& folder = ended.folder.path();
+    const std::string errors = EndOfFile(folder + "/stderr");
+    RankEnd result;
+    result.rank = ended.rank;
+    result.output = LastLines(EndOfFile(folder + "/stdout"), kShownLines);
+    result.errors = LastLines(errors, kShownLines);
+    result.peak_bytes = end.peak_bytes;
     Result<std::optional<ProcessLog>> log = LongestLog(folder);
+    if (log.ok()) {
+      result.log = std::move(log).value();
+    } else {
+      result.failure = log.error();
+    }
+    if (result.log.has_value()) result.refused = RefusedIn(*result.log);
     if (end.status != 0 || end.timed_out != 0) {
-      const std::optional<ProcessLog> none;
-      return DescribeFailure(ended.rank, end, program_.time_limit_s, EndOfFile(folder + "/stderr"),
-                             log.ok() ? *log : none);
+      result.failure =
+          DescribeFailure(ended.rank, end, program_.time_limit_s, errors, result.refused);
+    } else if (!result.log.has_value() && !result.failure.has_value()) {
+      result.failure = FailureError(fmt::format("rank {}", ended.rank), "never used a GPU", errors);
     }
-    if (!log.ok()) return log.error();
-    if (!log->has_value()) {
-      return FailureError(fmt::format("rank {}", ended.rank), "never used a GPU",
-                          EndOfFile(folder + "/stderr"));
-    }
-    std::vector<std::string> refused = RefusedIn(**log);
-    return RankEnd{ended.rank,
-                   std::move(**log),
-                   LastLines(EndOfFile(folder + "/stdout"), kShownLines),
-                   LastLines(EndOfFile(folder + "/stderr"), kShownLines),
-                   std::move(refused),
-                   end.peak_bytes};
+    return result;
   }
 
   const CaptureEnvironment& environment_;
@@ -306,7 +303,7 @@ Status RankRunner::Run(const std::vector<int>& ranks, const UseRank& use, const 
       waiting.pop_back();
       if (show) show(processes.ranks());
     }
-    ASSIGN_OR_RETURN(std::optional<RankEnd> end, processes.Wait());
+    std::optional<RankEnd> end = processes.Wait();
     if (end.has_value()) {
       peak_bytes_ = std::max(peak_bytes_, end->peak_bytes);
       RETURN_IF_ERROR(use(std::move(*end)));
@@ -335,6 +332,7 @@ Result<ProcessLog> RunRank(const CaptureEnvironment& environment, const Topology
   RETURN_IF_ERROR(runner.Run(
       {rank},
       [&](RankEnd end) {
+        if (end.failure.has_value()) return Status(*end.failure);
         log = std::move(end.log);
         return OkStatus();
       },

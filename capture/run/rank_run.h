@@ -31,13 +31,15 @@ struct RankProgram {
   int time_limit_s = 0;    // of a rank; 0: none
   // A rank ends when it begins the forward pass behind so many iterations; 0: by itself.
   int iterations = 0;
+  bool marks_lines = false;   // calls of communication tell their line
   bool shows_output = false;  // the program shares this process's stdout and stderr
 };
 
-// A rank that has ended well.
+// A rank that has ended.
 struct RankEnd {
   int rank = 0;
-  ProcessLog log;
+  std::optional<ProcessLog> log;     // whole, if there is no failure
+  std::optional<Error> failure;      // it died, exceeded its time, or never used a GPU
   std::string output, errors;        // the last lines of its stdout and stderr
   std::vector<std::string> refused;  // "cufftCreate of libcufft.so.11", each once
   int64_t peak_bytes = 0;            // of host memory
@@ -55,9 +57,9 @@ class RankRunner {
              const RankProgram& program, int jobs)
       : environment_(environment), topology_(topology), program_(program), jobs_(jobs) {}
 
-  // Calls `use` for each rank as it ends. `show`, which may be null, is called when other ranks run
-  // than before. Errors: a rank cannot be started, dies, exceeds its time or the memory, or never
-  // uses a GPU; all others are ended then.
+  // Calls `use` for each rank as it ends, well or not. `show`, which may be null, is called when
+  // other ranks run than before. Errors, with which all ranks are ended: a rank cannot be started
+  // or needs more memory than there is; one of `use`.
   Status Run(const std::vector<int>& ranks, const UseRank& use, const ShowRanks& show);
 
  private:
@@ -72,7 +74,7 @@ class RankRunner {
   std::optional<StagedDirectory> broadcasts_;
 };
 
-// Runs one rank.
+// Runs one rank. Errors: also its failure.
 Result<ProcessLog> RunRank(const CaptureEnvironment& environment, const Topology& topology,
                            const RankProgram& program, int rank);
 

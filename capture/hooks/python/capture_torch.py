@@ -3,6 +3,7 @@ absent rank holds what this rank holds.
 """
 import atexit
 import ctypes
+import functools
 import importlib
 import inspect
 import os
@@ -202,9 +203,46 @@ def replace_groups(module):
     def ranks_of_split(given):
         return next((ranks for ranks in splits_of(given) if RANK in ranks), None)
 
+    if os.environ.get("DRYDOCK_CAPTURE_LINES"):
+        mark_lines(module)
     module._new_process_group_helper = tell(module._new_process_group_helper, ranks_of_helper, lambda given: None)
     if hasattr(module, "split_group"):
         module.split_group = tell(module.split_group, ranks_of_split, splits_of)
+
+
+COMMUNICATION = ["send", "recv", "isend", "irecv", "batch_isend_irecv", "barrier", "broadcast", "reduce", "all_reduce", "gather",
+                 "scatter", "all_gather", "all_gather_into_tensor", "_all_gather_base", "all_gather_coalesced", "reduce_scatter",
+                 "reduce_scatter_tensor", "_reduce_scatter_base", "all_to_all", "all_to_all_single", "all_reduce_coalesced"]
+PACKAGES = ("site-packages", "dist-packages", os.path.dirname(os.__file__), os.path.dirname(__file__), "<")
+
+
+def mark_lines(module):
+    """Each call of communication tells its line: the innermost one outside packages, or else outside PyTorch."""
+
+    def line_of(frame):
+        other = None
+        while frame is not None:
+            file = frame.f_code.co_filename
+            if not any(part in file for part in PACKAGES):
+                return f"{file}:{frame.f_lineno}"
+            if other is None and "/torch/" not in file and not file.startswith((PACKAGES[-2], "<")):
+                other = f"{file}:{frame.f_lineno}"
+            frame = frame.f_back
+        return other
+
+    def tell(function):
+        @functools.wraps(function)
+        def call_and_tell(*arguments, **named):
+            line = line_of(sys._getframe(1))
+            if line:
+                mark(f"line {line}")
+            return function(*arguments, **named)
+
+        return call_and_tell
+
+    for name in COMMUNICATION:
+        if hasattr(module, name):
+            setattr(module, name, tell(getattr(module, name)))
 
 
 class Iterations:
