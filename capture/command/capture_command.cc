@@ -390,7 +390,8 @@ Status RunCapture(const Options& options, const CommonOptions& common) {
   provenance.inputs = {{BaseName(options.cluster), Sha256(cluster.yaml)}};
   provenance.options = options.overrides;
   provenance.options.push_back(fmt::format("iteration={}", options.iteration));
-  return WriteWorkload(options.run, captured.workload, cluster, provenance);
+  return WriteWorkload(options.run, captured.workload, cluster, provenance,
+                       captured.attention_backend);
 }
 
 Status Run(const Options& options, const CommonOptions& common) {

@@ -68,6 +68,17 @@ int LeaveNamespaces() {
   return 0;
 }
 
+// Whether LeaveNamespaces works here, tried in a process of its own: some systems allow only its
+// first half, after which a process is nobody.
+int TryToLeaveNamespaces() {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(LeaveNamespaces());
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return child > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : EAGAIN;
+}
+
 [[noreturn]] void StartCommand(const IsolatedCommand& command) {
   std::vector<char*> argv, environment;
   for (const std::string& word : command.words) argv.push_back(const_cast<char*>(word.c_str()));
@@ -121,7 +132,8 @@ struct Told {
 [[noreturn]] void Supervise(const IsolatedCommand& command, int out) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   Told told;
-  told.failed = LeaveNamespaces();
+  told.failed = TryToLeaveNamespaces();
+  if (told.failed == 0) told.failed = LeaveNamespaces();
   if (::write(out, &told, sizeof told) < 0) ::_exit(1);
   const pid_t first = ::fork();
   if (first == 0) {

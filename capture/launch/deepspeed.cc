@@ -197,6 +197,29 @@ Result<Pool> HostsOf(const ParsedOptions& options, const Call& call, const Clust
   return pool;
 }
 
+// Variables that ranks on several hosts get from the file .deepspeed_env, "NAME=VALUE" by line, of
+// the user's home and of the folder of the launch.
+Status ReadVariablesFile(Launch* launch) {
+  std::string name = ValueOf(launch->environment, "DS_ENV_FILE");
+  if (name.empty()) name = ".deepspeed_env";
+  for (const std::string& folder : {ValueOf(launch->environment, "HOME"), launch->folder}) {
+    const std::string file = folder + "/" + name;
+    if (folder.empty() || !FileExists(file)) continue;
+    ASSIGN_OR_RETURN(const std::string text, ReadFile(file));
+    std::istringstream lines(text);
+    int number = 0;
+    for (std::string line; std::getline(lines, line);) {
+      ++number;
+      const size_t equals = line.find('=');
+      if (equals == std::string::npos || equals == 0) {
+        return Error("deepspeed reads NAME=VALUE here", {file, number, 0}, line);
+      }
+      Set(&launch->environment, line.substr(0, equals), line.substr(equals + 1));
+    }
+  }
+  return OkStatus();
+}
+
 }  // namespace
 
 Result<Launch> ReadDeepSpeed(const LauncherWords& words, const ClusterSize& cluster) {
@@ -263,6 +286,7 @@ Result<Launch> ReadDeepSpeed(const LauncherWords& words, const ClusterSize& clus
   launch.command.insert(launch.command.end(),
                         call.words.begin() + static_cast<std::ptrdiff_t>(options.rest) + 1,
                         call.words.end());
+  if (several) RETURN_IF_ERROR(ReadVariablesFile(&launch));
   return launch;
 }
 

@@ -76,6 +76,20 @@ TEST(DeepSpeed, ReadsAFileOfHosts) {
   std::filesystem::remove(file);
 }
 
+TEST(DeepSpeed, ReadsVariablesForOtherHosts) {
+  const std::string home = testing::TempDir() + "/deepspeed_home";
+  std::filesystem::create_directories(home);
+  ASSERT_TRUE(WriteFileAtomically(home + "/.deepspeed_env", "A=b=c\nD=\n").ok());
+  const Variables environment = {{"HOME", home}};
+  const Launch two = *LaunchOf("deepspeed --num_nodes 2 a.py", environment);
+  EXPECT_EQ(ValueOf(two.environment, "A"), "b=c");
+  EXPECT_FALSE(Has(LaunchOf("deepspeed a.py", environment)->environment, "A"));
+  ASSERT_TRUE(WriteFileAtomically(home + "/.deepspeed_env", "A=b\nexport\n").ok());
+  EXPECT_EQ(LaunchOf("deepspeed --num_nodes 2 a.py", environment).error().ToString(),
+            home + "/.deepspeed_env:2: error: deepspeed reads NAME=VALUE here");
+  std::filesystem::remove_all(home);
+}
+
 TEST(DeepSpeed, TellsRanksApart) {
   const Launch launch = *LaunchOf("deepspeed --num_nodes 2 --num_gpus 4 a.py");
   EXPECT_EQ(Quoted(CommandOf(launch, 5)), "python -u a.py --local_rank=1");

@@ -103,10 +103,10 @@ void EncodeMemory(const std::vector<MemoryPart>& from, proto::Manifest::Class* t
 }
 
 void DecodeMemory(const proto::Manifest& from, Workload* to) {
-  // A class that does nothing has no peaks, beside others that have.
+  // GPUs without a rank hold nothing.
   const bool has_peaks =
       std::any_of(from.classes().begin(), from.classes().end(),
-                  [](const proto::Manifest::Class& entry) { return entry.reserved_bytes() != 0; });
+                  [](const auto& entry) { return entry.reserved_bytes() != 0; });
   for (const proto::Manifest::Class& entry : from.classes()) {
     if (has_peaks) {
       to->pytorch.push_back({Bytes(entry.allocated_bytes()), Bytes(entry.reserved_bytes())});
