@@ -85,6 +85,26 @@ TEST(DeepSpeed, TheStepLooksForOverflowsAndAddsTheNorm) {
   EXPECT_EQ(StepTypes(3), (std::vector{kFp64, kFp32}));
 }
 
+// How often the host synchronizes the device, and reads a value.
+std::pair<int, int> HostWaits(const Overrides& overrides) {
+  std::pair<int, int> waits;
+  const Workload w = ShardedWorkload(overrides);
+  for (const Op& op : w.programs[0].ops) {
+    waits.first += op.host_waits == HostWait::kDeviceSync ? 1 : 0;
+    waits.second += op.host_waits == HostWait::kOpReady ? 1 : 0;
+  }
+  return waits;
+}
+
+TEST(DeepSpeed, TheHostWaitsForEachMicrobatchAndInTheStep) {
+  const Overrides three = {"training.global_batch=48"};
+  EXPECT_EQ(HostWaits(Zero(2, three)), (std::pair{3, 2}));
+  EXPECT_EQ(HostWaits(Zero(3, three)), (std::pair{3, 1}));
+  Overrides overlapped = three;
+  overlapped.push_back("zero.overlap_comm=true");
+  EXPECT_EQ(HostWaits(Zero(1, overlapped)), (std::pair{4, 2}));
+}
+
 // Counts the waits of backward for the latest reduction, and for the previous one.
 std::pair<int, int> BackwardWaits(const Workload& w) {
   const Program& p = w.programs[0];

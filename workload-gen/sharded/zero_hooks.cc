@@ -6,6 +6,17 @@
 #include "workload-gen/sharded/zero_step.h"
 
 namespace drydock {
+namespace {
+
+// DeepSpeed measures its throughput by default: the host synchronizes the device before a
+// micro-batch and after it (ThroughputTimer of utils/timer.py). With a pipeline, once a step.
+void TimeMicrobatch(const TorchContext& context, const GroupPass& pass) {
+  const bool first = pass.group == context.GroupsOf(pass.chunk).front() && pass.chunk == 0;
+  const bool timed = context.writer.layout.pipeline == 1 || pass.microbatch == 0;
+  if (first && timed) context.writer.builder->HostSynchronizes();
+}
+
+}  // namespace
 
 std::vector<int64_t> StageParameters(const TorchContext& context) {
   std::vector<int64_t> elements;
@@ -84,6 +95,8 @@ void ZeroHooks::AfterModule(const GroupPass& pass, ModulePass part, size_t modul
   }
 }
 
+void ZeroHooks::BeforeForward(const GroupPass& pass) { TimeMicrobatch(t_, pass); }
+
 void ZeroHooks::AfterWork(const StageWork& work) {
   if (rules_.stage != 2 || !work.backward) return;
   buckets_.Finish();
@@ -109,6 +122,8 @@ void ZeroHooks::Finish() {
   }
   buckets_.Finish();
   expert_buckets_.Finish();
+  // overlapping_partition_gradients_reduce_epilogue of stage_1_and_2.py.
+  if (rules_.overlap_comm) c_.builder->HostSynchronizes();
   int64_t all = 0;
   for (const int64_t elements : parameters) all += elements;
   ZeroStep(c_).Write(all, {}, StageExpertElements(t_));
@@ -146,6 +161,8 @@ void Zero3Hooks::Wait(int gather) {
   c_.builder->Compute(StepWork("zero.copy-out", submodule::GradientScale{{fetch.elements}},
                                c_.job.training.precision.type, c_.tables));
 }
+
+void Zero3Hooks::BeforeForward(const GroupPass& pass) { TimeMicrobatch(t_, pass); }
 
 void Zero3Hooks::BeforeModule(const GroupPass& pass, ModulePass part, size_t module) {
   if (c_.layout.gradient_ranks() < 2 && !c_.job.zero.offload_param) return;

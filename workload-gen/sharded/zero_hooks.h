@@ -27,6 +27,7 @@ class ZeroHooks : public ShardingHooks {
  public:
   explicit ZeroHooks(const TorchContext& context);
 
+  void BeforeForward(const GroupPass& pass) override;
   void AfterModule(const GroupPass& pass, ModulePass part, size_t module) override;
   void AfterWork(const StageWork& work) override;
   void Finish() override;
@@ -47,6 +48,7 @@ class Zero3Hooks : public ShardingHooks {
  public:
   explicit Zero3Hooks(const TorchContext& context);
 
+  void BeforeForward(const GroupPass& pass) override;
   void BeforeModule(const GroupPass& pass, ModulePass part, size_t module) override;
   void AfterModule(const GroupPass& pass, ModulePass part, size_t module) override;
   void AfterWork(const StageWork& work) override;

@@ -37,6 +37,7 @@ void ZeroStep::CheckOverflowAndNorm(int64_t share) {
   if (training.precision.type == DataType::kFp16 || c_.job.zero.stage < 3) {
     step_.AllReduceOverModel(kDataRole, kDataStream, c_.layout.gradient_ranks(), DataType::kUint8,
                              ReduceOp::kMax);
+    c_.builder->HostReads();  // the host decides whether to step
   }
   if (!training.optimizer.gradient_clipping) return;
   // The norm of offloaded gradients is computed before their transfer to the host.
@@ -47,6 +48,7 @@ void ZeroStep::CheckOverflowAndNorm(int64_t share) {
   const bool wide = c_.job.zero.stage == 3 && !c_.job.zero.offload_optimizer;
   step_.AllReduceOverModel(kDataRole, kDataStream, c_.layout.gradient_ranks(),
                            wide ? DataType::kFp64 : DataType::kFp32, ReduceOp::kSum);
+  c_.builder->HostReads();  // the host computes the factor
 }
 
 // Stage 3 updates its share in sub-groups, the other stages at once.

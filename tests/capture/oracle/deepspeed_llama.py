@@ -102,6 +102,7 @@ def main():
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
     engine, *_ = deepspeed.initialize(model=model, optimizer=optimizer, config=config)
     for i in range(o.iterations):
+        torch.cuda.reset_peak_memory_stats()
         with torch.profiler.record_function(f"iteration {i}"):
             for _ in range(o.micro_batches):
                 tokens, labels = (torch.randint(0, o.vocab, (o.micro_batch, o.sequence)).cuda() for _ in range(2))

@@ -228,6 +228,7 @@ def main():
     if o.param_gather and len(models) > 1:
         config.param_sync_func = [model.start_param_sync for model in models]
     for i in range(o.iterations):
+        torch.cuda.reset_peak_memory_stats()
         with torch.profiler.record_function(f"iteration {i}"):
             train_step(models, optimizer)
     print("peak", torch.cuda.max_memory_allocated(), torch.cuda.max_memory_reserved(), flush=True)

@@ -84,6 +84,7 @@ def main():
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
     context = distributed.get_train_context(enable_loss_parallel=o.tensor > 1, enable_compiled_autograd=False)
     for i in range(o.iterations):
+        torch.cuda.reset_peak_memory_stats()
         with torch.profiler.record_function(f"iteration {i}"):
             optimizer.zero_grad()
             losses = []

@@ -320,8 +320,11 @@ class PairComparison {
         continue;
       }
       channel_ = p.channel;
-      Report(p.subject, "after " + MoreIn(a, b), "after " + MoreIn(b, a),
-             meanings_.TextOf(p.meaning) + " starts", p.cost, p.op_a, p.op_b);
+      const std::string more = "after " + MoreIn(a, b);
+      std::string others = "after " + MoreIn(b, a);
+      if (others == more) others += " (another one)";
+      Report(p.subject, more, others, meanings_.TextOf(p.meaning) + " starts", p.cost, p.op_a,
+             p.op_b);
       channel_ = nullptr;
     }
     CompareHostWaits(order_a, order_b);

@@ -245,6 +245,31 @@ TEST(WorkloadDiffTest, MicroBatchesChangeSizesAndNumbers) {
   EXPECT_TRUE(texts.empty()) << texts[0];
 }
 
+TEST(WorkloadDiffTest, OverlapMovesCallsAndWhatTheyStartAfter) {
+  const WorkloadDiff diff =
+      Compare(TestWorkload({"training.distributed_optimizer=true"}),
+              TestWorkload({"training.distributed_optimizer=true", "overlap.grad_reduce=true",
+                            "training.bucket_elements=30000"}));
+  EXPECT_EQ(CountOf(diff, DiffSubject::kProducts).differences(), 0);
+  EXPECT_GT(CountOf(diff, DiffSubject::kCalls).only_b, 0);
+  EXPECT_GT(CountOf(diff, DiffSubject::kCalls).equal, 0);
+}
+
+TEST(WorkloadDiffTest, TensorRanksChangeGroupsAndProducts) {
+  const WorkloadDiff diff = Compare(TestWorkload(), TestWorkload({"parallel.tensor=4"}));
+  EXPECT_EQ(CountOf(diff, DiffSubject::kProducts).equal, 0);
+  bool of_two = false, of_four = false;
+  for (const Difference& d : diff.differences) {
+    if (d.subject != DiffSubject::kCalls || d.at_a.text.find("'tp'") == std::string::npos) continue;
+    EXPECT_TRUE(d.b.empty()) << d.a << " and " << d.b;
+    of_two |= d.a.ends_with("over 2");
+  }
+  for (const Difference& d : diff.differences) {
+    of_four |= d.subject == DiffSubject::kCalls && d.a.empty() && d.b.ends_with("over 4");
+  }
+  EXPECT_TRUE(of_two && of_four);
+}
+
 TEST(WorkloadDiffTest, MemoryHasATolerance) {
   Workload a = Make({}), b = a;
   a.pytorch = {{Bytes(1000), Bytes(2000)}};
