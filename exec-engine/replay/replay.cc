@@ -167,7 +167,7 @@ class Run {
     steady_ = std::make_unique<SteadyState>(*index_, periods, std::move(hosts), *network,
                                             [this] { return Counters(); });
     others_left_out_ = watched.left_out;
-    if (watched.left_out > 0) steady_->OnlySearch();
+    if (watched.left_out > 0) steady_->OnlySearch(watched.left_out);
     if (watched.kept != nullptr) {
       steady_->Keep(*watched.kept);
     } else {

@@ -11,6 +11,9 @@ namespace {
 // Kinds of names of ops and calls, which differ in what they are relative to.
 enum Kind : int64_t { kNone, kBefore, kRepeating, kAfter, kCollective, kMessage, kMessages };
 
+// The most cuts between two that are compared. Bounds the memory for states.
+constexpr size_t kMostApart = 8;
+
 int64_t CounterOf(const ReplayCounters& counters, const std::string& name) {
   for (const auto& [known, value] : counters) {
     if (known == name) return value;
@@ -124,20 +127,33 @@ bool SteadyState::OnEndOfInstant(Time now) {
   next_op_ += first.ops;
   ++cuts_;
   done_ = next_op_ >= first.end;
-  if (kept_ && cuts_ < kept_->cut) return true;
-  before_ = std::move(last_);
-  last_ = Take(now);
   if (kept_) {
+    if (cuts_ != kept_->cut && cuts_ != kept_->cut + kept_->apart) return true;
+    before_ = std::move(last_);
+    last_ = Take(now);
     done_ = cuts_ > kept_->cut;
     return true;
   }
-  if (cuts_ == 1 || before_.state != last_.state) return !done_ || !only_searches_;
+  if (cuts_ > 1) earlier_.insert(earlier_.begin(), std::move(last_));
+  if (earlier_.size() > kMostApart) earlier_.pop_back();
+  last_ = Take(now);
+  const std::optional<int> apart = CutsApart();
+  if (!apart) return !done_ || !only_searches_;
+  earlier_.clear();
   done_ = true;
-  found_ = Leave();
+  found_ = Leave(*apart);
   return found_ ? GoesOn() : !only_searches_;
 }
 
-// The next cut shows whether the replay goes on as it did.
+// Returns how many cuts before the last one the latest one of the same state is.
+std::optional<int> SteadyState::CutsApart() const {
+  for (size_t i = 0; i < earlier_.size(); ++i) {
+    if (earlier_[i].state == last_.state) return static_cast<int>(i) + 1;
+  }
+  return std::nullopt;
+}
+
+// Another cut shows whether the replay goes on as it did.
 bool SteadyState::GoesOn() {
   shorter_ = go_on_ ? go_on_(*found_) : nullptr;
   if (shorter_ == nullptr) {
@@ -168,12 +184,14 @@ SteadyState::Cut SteadyState::Take(Time now) {
   return cut;
 }
 
-// The replay without the periods passes the cut and the next one in the same states, and sees none
-// of the ops after them. So all that the replay sees of a program at the next cut, shifted by the
-// periods, has to repeat.
-std::optional<Repetition> SteadyState::Leave() const {
+// The replay without the periods passes the cut and the one that repeats it in the same states, and
+// sees none of the ops after them. So all that the replay sees of a program at that cut, shifted by
+// the periods, has to repeat. All periods that are left out are a multiple of those between the
+// cuts.
+std::optional<Repetition> SteadyState::Leave(int apart) const {
   Repetition out;
   out.cut = cuts_;
+  out.apart = apart;
   out.count = INT64_MAX;
   for (const ProgramPeriods& each : periods_.classes) out.from.push_back(each.end);
   for (const RepeatingHost* host : hosts_) {
@@ -190,12 +208,13 @@ std::optional<Repetition> SteadyState::Leave() const {
         if (head >= periods.end) continue;  // of the end of the program
         if (head < periods.begin) return std::nullopt;
         seen = std::max(seen, head);
-        from = std::min(from, head + periods.ops);
+        from = std::min(from, head + periods.ops * static_cast<uint32_t>(apart));
       }
-      const int64_t more = (int64_t{periods.end} - 1 - seen) / periods.ops - 2;
+      const int64_t more = (int64_t{periods.end} - 1 - seen) / periods.ops - 1 - apart;
       out.count = std::min(out.count, more);
     }
   }
+  if (out.count > 0) out.count -= (out.count + others_) % apart;
   for (size_t c = 0; c < out.from.size(); ++c) {
     const ProgramPeriods& each = periods_.classes[c];
     if (out.count <= 0 || out.from[c] + out.count * each.ops > each.end) return std::nullopt;
@@ -205,9 +224,9 @@ std::optional<Repetition> SteadyState::Leave() const {
 
 bool SteadyState::Lengthen(const Workload& whole, int64_t others, const std::vector<int>& ranks,
                            Timeline* timeline) const {
-  if (!kept_ || cuts_ <= kept_->cut || before_.state != last_.state) return false;
+  if (!kept_ || cuts_ < kept_->cut + kept_->apart || before_.state != last_.state) return false;
   if (ranks.size() != last_.heads.size()) return false;
-  const int64_t count = kept_->count + others;
+  const int64_t count = (kept_->count + others) / kept_->apart;
   for (size_t i = 0; i < ranks.size(); ++i) {
     const auto rank = static_cast<size_t>(ranks[i]);
     const auto c = static_cast<size_t>(whole.class_of_rank[rank]);
@@ -227,7 +246,7 @@ bool SteadyState::Lengthen(const Workload& whole, int64_t others, const std::vec
 bool SteadyState::LengthenRank(size_t whole, int64_t count, size_t number, int rank,
                                RankTimeline* times) const {
   const std::vector<Op>& ops = shorter_->class_of(rank).program->ops;
-  const uint32_t period = PeriodsOf(rank).ops;
+  const uint32_t period = PeriodsOf(rank).ops * static_cast<uint32_t>(kept_->apart);
   const Time duration = last_.at - before_.at;
   RankTimeline out;
   for (SharedTimes* each : {&out.start, &out.ready, &out.end}) each->resize(whole);

@@ -1,6 +1,7 @@
 // The steady state of a schedule is replayed once. While a replay runs, its state is taken at cuts,
 // one period of the programs apart (program_periods.h). Two cuts with equal states, relative to
-// their times and places in the programs, have equal futures as long as the programs repeat. So
+// their times and places in the programs, have equal futures as long as the programs repeat. They
+// may be several periods apart: messages may take several queue pairs in turns. So
 // the replay goes on with programs that lack `count` periods, and Lengthen puts the times of these
 // periods into its timeline: those of the period between two cuts, shifted. The result is the same
 // to the picosecond (docs/explanation/replay.md).
@@ -35,7 +36,8 @@ using ReplayCounters = std::vector<std::pair<std::string, int64_t>>;
 
 // What a replay may leave out.
 struct Repetition {
-  int cut = 0;                 // the number of the first cut whose state is that of the cut before
+  int cut = 0;                 // the number of the first cut whose state is that of an earlier one
+  int apart = 1;               // the earlier one is so many cuts before
   int64_t count = 0;           // of periods
   std::vector<uint32_t> from;  // by rank class (WithoutPeriods)
 };
@@ -83,8 +85,11 @@ class SteadyState final : public InstantObserver {
   using GoOn = std::function<const ReplayIndex*(const Repetition&)>;
   void OnRepetition(GoOn go_on) { go_on_ = std::move(go_on); }
 
-  // Ends the run if its programs end before a repetition is found.
-  void OnlySearch() { only_searches_ = true; }
+  // Ends the run if its programs, which lack `others` periods, end before a repetition is found.
+  void OnlySearch(int64_t others) {
+    only_searches_ = true;
+    others_ = others;
+  }
   // Returns what the programs lack, if they lack periods.
   const std::optional<Repetition>& kept() const { return kept_; }
   // Returns what may be left out if that is worth another replay. Then the run has been ended.
@@ -105,10 +110,11 @@ class SteadyState final : public InstantObserver {
   };
 
   Cut Take(Time now);
-  std::optional<Repetition> Leave() const;
+  std::optional<int> CutsApart() const;
+  std::optional<Repetition> Leave(int apart) const;
   bool GoesOn();
-  // `whole`: the number of ops of the rank's whole program; `count`: of periods; `number`: of the
-  // rank in Cut::heads.
+  // `whole`: the number of ops of the rank's whole program; `count`: how often the ops between the
+  // cuts are put in; `number`: of the rank in Cut::heads.
   bool LengthenRank(size_t whole, int64_t count, size_t number, int rank,
                     RankTimeline* times) const;
   const ProgramPeriods& PeriodsOf(int rank) const;
@@ -125,7 +131,9 @@ class SteadyState final : public InstantObserver {
   int cuts_ = 0;
   bool done_ = false;  // no more cuts are needed
   bool only_searches_ = false;
-  Cut before_, last_;
+  int64_t others_ = 0;
+  std::vector<Cut> earlier_;  // than last_, the latest first
+  Cut before_, last_;         // of a repetition
   std::optional<Repetition> found_, kept_;
 };
 

@@ -59,7 +59,9 @@ TEST(SteadyStateTest, LeavingOutPeriodsChangesNothing) {
     EXPECT_FALSE(HasFailure()) << "seed " << seed;
     shorter += some.ops < all.ops / 2;
   }
-  EXPECT_GT(shorter, 16) << "schedules whose period is found early";
+  RecordProperty("shorter", shorter);
+  // Some of them repeat their state after several periods only.
+  EXPECT_GT(shorter, 26) << "schedules whose period is found early";
 }
 
 TEST(SteadyStateTest, ManyMicrobatchesAreLittleWork) {
