@@ -100,7 +100,7 @@ int Run(const std::string& folder) {
   const double op = NsPerCall([&](int i) {
     const std::string& name = operators[i % 200];
     hackcuda_begin_op(name.data(), name.size());
-    hackcuda_end_op();
+    hackcuda_end_op(nullptr, 0);
   });
   fmt::print(
       "{{\"launch\": {:.0f}, \"product\": {:.0f}, \"record_event\": {:.0f}, \"wait_event\": "
