@@ -118,6 +118,19 @@ TEST(MakeTape, TheForwardPassIsRepeatedInTheBackwardPass) {
             "[optimizer] stream 0: _foreach_add_: add fwd bf16 rows=1 n=200 top_k=1\n");
 }
 
+TEST(MakeTape, AStepMayCallTheModel) {
+  ProgramLog program;
+  program.Begin("scope Optimizer.step#AdamW.step");
+  program.Begin("module 0: Model");
+  program.Operator("aten::relu(Float[8]) #1", "(Float[8])");
+  program.End();
+  program.Operator("aten::add_(Float[8],Float[8],1)", "(Float[8])");
+  program.End();
+  EXPECT_EQ(Lines(TapeOf(program)),
+            "[forward micro-batch 0] stream 0: relu: add fwd bf16 rows=1 n=16 top_k=1\n"
+            "[optimizer] stream 0: add_: add fwd bf16 rows=1 n=24 top_k=1\n");
+}
+
 TEST(MakeTape, StreamsEventsCopiesAndWaitsOfTheHost) {
   ProgramLog program;
   program.Add(EntryKind::kStream, {2, 0, 0, 0});

@@ -56,6 +56,7 @@ class Captures(unittest.TestCase):
             "32768.0",
             "0.0 2 2",
             "91002",
+            "No module named 'amp_C'",
         ])
 
     def test_memory_is_that_of_the_gpu(self):

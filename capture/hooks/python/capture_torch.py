@@ -13,6 +13,7 @@ import weakref
 
 RANK, WORLD = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
 KEY_BYTES, ID_BYTES = 8, 128  # of ncclUniqueId
+OBSERVER = os.environ.get("DRYDOCK_CAPTURE_OBSERVER")  # empty: a run that measures the host, and marks nothing
 
 device = ctypes.CDLL("libhackcuda.so")
 device.hackcuda_name_key.argtypes = [ctypes.c_uint64, ctypes.POINTER(ctypes.c_int32), ctypes.c_size_t, ctypes.c_char_p]
@@ -469,18 +470,18 @@ def mark_processor():
 
 def observe(module):
     mark_processor()
-    path = os.environ.get("DRYDOCK_CAPTURE_OBSERVER")
-    if path:
-        module.capture_observer = ctypes.CDLL(path)
+    if OBSERVER:
+        module.capture_observer = ctypes.CDLL(OBSERVER)
         mark_modules(module)
         atexit.register(mark_peaks)
 
 
 ACTIONS = {
-    **{extension: mark_extension for extension in EXTENSIONS},
     "torch": observe,
-    "torch._inductor.runtime.triton_heuristics": mark_compiled,
-    "triton.runtime.jit": mark_triton,
     "torch.distributed.rendezvous": replace_rendezvous,
     "torch.distributed.distributed_c10d": replace_groups,
 }
+if OBSERVER:
+    ACTIONS["torch._inductor.runtime.triton_heuristics"] = mark_compiled
+    ACTIONS["triton.runtime.jit"] = mark_triton
+    ACTIONS.update((extension, mark_extension) for extension in EXTENSIONS)

@@ -44,3 +44,9 @@ print((large @ large).sum().item(), picks.min().item(), picks.max().item())
 
 # The libraries are those that PyTorch was built with.
 print(torch.backends.cudnn.version())
+
+# A package that the hooks wait for, and that is not installed.
+try:
+    import amp_C
+except ImportError as error:
+    print(error)
