@@ -216,6 +216,11 @@ Result<FoundLaunches> Find(const Options& options, const CommonOptions& common,
   script.run_helpers = options.run_helpers;
   script.time_limit_s = options.time_limit;
   script.quiet = common.quiet;
+  if (capture::IsScript(options.program)) {
+    Report(kTool, common,
+           fmt::format("executes the script, with stand-ins in place of launchers: {}",
+                       capture::Quoted(options.program)));
+  }
   ASSIGN_OR_RETURN(FoundLaunches found, capture::FindLaunches(options.program, script));
   for (const std::string& note : found.notes) Report(kTool, common, note);
   return found;
