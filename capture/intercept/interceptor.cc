@@ -334,6 +334,12 @@ int Interceptor::Run(const std::vector<std::string>& words) {
   if (name == "sbatch") return RunBatch(call);
   if (name == "salloc") return RunAllocation(call);
   if (name == "nvidia-smi") return Answer(call, NvidiaSmi(words, facts_.cluster));
+  if (name == "hostname") {
+    // Without a network, a host has no address but this one.
+    static constexpr const char* kAddress[] = {"-i", "-I", "--ip-address", "--all-ip-addresses"};
+    if (words.size() != 2 || !IsOneOf(words[1], kAddress)) RunReal(words);
+    return Answer(call, std::string("127.0.0.1\n"));
+  }
   if (name == "scontrol") return Answer(call, Scontrol(words, call.environment));
   if (name == "sleep") {  // there is nothing to wait for
     const timespec moment = {0, 50'000'000};

@@ -110,8 +110,8 @@ eval "torchrun --nproc-per-node ${sizes[small]} 'my file.py' \"\${arguments[@]}\
         self.assertEqual(self.commands("""
 gpus=$(nvidia-smi -L | wc -l)
 port=$(python3 -c 'print(29500)')
-torchrun --nproc-per-node $gpus --nnodes ${NODES:-2} --master_port $port t.py
-"""), [(2, 8, ["python", "-u", "t.py"])])
+torchrun --nproc-per-node $gpus --nnodes ${NODES:-2} --master_port $port t.py --at $(hostname -I | awk '{print $1}')
+"""), [(2, 8, ["python", "-u", "t.py", "--at", "127.0.0.1"])])
 
     def test_jobs(self):
         one = self.launches("""#SBATCH --nodes=4
