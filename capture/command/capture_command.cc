@@ -1,6 +1,6 @@
 // drydock-capture --cluster CLUSTER -o RUN -- PROGRAM ...: finds out what a command would launch on
-// the cluster, runs it without GPUs, and writes what its ranks do as RUN/1-workload/. This file only
-// parses flags and reports; the library does the work.
+// the cluster, runs it without GPUs, and writes what its ranks do as RUN/1-workload/. This file
+// only parses flags and reports; the library does the work.
 #include "capture/command/capture_command.h"
 
 #include <fmt/format.h>
@@ -37,7 +37,8 @@ using capture::Launch;
 const ToolInfo kTool = {
     "drydock-capture",
     "Runs an unmodified training program as the ranks of a cluster, on this machine and without a "
-    "GPU, and turns what it does into a workload. If PROGRAM is neither Python nor a launcher, it is "
+    "GPU, and turns what it does into a workload. If PROGRAM is neither Python nor a launcher, it "
+    "is "
     "a script, and is executed: stand-ins take the place of the launchers that it calls.",
     "reads cluster.topo (docs/reference/cluster-file.md); runs PROGRAM with the PyTorch of this "
     "machine; writes RUN/1-workload/: manifest.pb, topology.pb and a Chakra trace per rank class "
@@ -72,9 +73,10 @@ Status CheckInput(const Options& options, const CommonOptions& common) {
 }
 
 void Declare(CLI::App* app, Options* options, const CommonOptions& common) {
-  app->add_option("program", options->program,
-                  "The program behind --: a launcher (torchrun, python -m torch.distributed.run, "
-                  "deepspeed, accelerate launch, srun, mpirun), Python, or a script that calls them");
+  app->add_option(
+      "program", options->program,
+      "The program behind --: a launcher (torchrun, python -m torch.distributed.run, "
+      "deepspeed, accelerate launch, srun, mpirun), Python, or a script that calls them");
   app->add_option("--cluster", options->cluster, "The cluster (cluster.topo)")->type_name("FILE");
   app->add_option("-o,--out", options->run, "Run directory");
   app->add_option("--set", options->overrides,
@@ -108,9 +110,10 @@ void Declare(CLI::App* app, Options* options, const CommonOptions& common) {
   app->add_flag("--json", options->json, "With --arguments-only: one JSON object for each launch");
   app->add_flag("--keep-home", options->keep_home,
                 "A script has your HOME; otherwise its HOME is an empty folder of its own");
-  app->add_flag("--run-helpers", options->run_helpers,
-                "Python that a script starts without a launcher really runs, such as a program that "
-                "writes a configuration");
+  app->add_flag(
+      "--run-helpers", options->run_helpers,
+      "Python that a script starts without a launcher really runs, such as a program that "
+      "writes a configuration");
   app->add_option("--time-limit", options->time_limit, "Seconds that a script may run")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
@@ -167,9 +170,10 @@ capture::ClusterSize SizeOf(const Topology& topology) {
 Status GiveRanks(const Options& options, const capture::ClusterSize& cluster, Launch* launch) {
   if (options.hosts.empty() && options.ranks_per_host.empty()) return OkStatus();
   if (!launch->launcher.empty()) {
-    return Error(fmt::format("--nnodes and --nproc-per-node are for programs without a launcher; "
-                             "here {} starts {}",
-                             launch->launcher, Plural(launch->ranks(), "rank")));
+    return Error(
+        fmt::format("--nnodes and --nproc-per-node are for programs without a launcher; "
+                    "here {} starts {}",
+                    launch->launcher, Plural(launch->ranks(), "rank")));
   }
   launch->launcher = "--nproc-per-node";
   if (!options.hosts.empty()) {
@@ -216,6 +220,11 @@ Result<FoundLaunches> Find(const Options& options, const CommonOptions& common,
   script.run_helpers = options.run_helpers;
   script.time_limit_s = options.time_limit;
   script.quiet = common.quiet;
+  if (capture::IsScript(options.program)) {
+    Report(kTool, common,
+           fmt::format("executes the script, with stand-ins in place of launchers: {}",
+                       capture::Quoted(options.program)));
+  }
   ASSIGN_OR_RETURN(FoundLaunches found, capture::FindLaunches(options.program, script));
   for (const std::string& note : found.notes) Report(kTool, common, note);
   return found;
@@ -286,8 +295,9 @@ std::vector<std::string> CommandFor(const Launch& launch, const std::string& pyt
   if (launch.rank_words.empty()) return command;
   std::string line = "exec";
   for (size_t i = 0; i < command.size(); ++i) {
-    const auto word = std::find_if(launch.rank_words.begin(), launch.rank_words.end(),
-                                   [&](const capture::RankWord& known) { return known.index == i; });
+    const auto word =
+        std::find_if(launch.rank_words.begin(), launch.rank_words.end(),
+                     [&](const capture::RankWord& known) { return known.index == i; });
     if (word == launch.rank_words.end()) {
       line += " " + capture::Quoted(command[i]);
       continue;
@@ -377,8 +387,8 @@ Status RunCapture(const Options& options, const CommonOptions& common) {
   ASSIGN_OR_RETURN(const std::string python,
                    capture::ChoosePython(options.python, launch, parts, CacheOf(options)));
   ASSIGN_OR_RETURN(const capture::CaptureEnvironment environment, Prepare(options, parts, python));
-  Report(kTool, common, fmt::format("{}, PyTorch {}", capture::Describe(launch),
-                                    environment.torch_version));
+  Report(kTool, common,
+         fmt::format("{}, PyTorch {}", capture::Describe(launch), environment.torch_version));
   if (common.check) return OkStatus();
   ASSIGN_OR_RETURN(
       capture::CapturedWorkload captured,

@@ -1,8 +1,9 @@
 #include "capture/command/parts.h"
 
+#include <unistd.h>
+
 #include <climits>
 #include <cstdlib>
-#include <unistd.h>
 
 #include "core/base/files.h"
 #include "core/nccl/nccl_library.h"
@@ -23,14 +24,14 @@ Result<Parts> FindParts() {
   parts.capture.nccl = NcclLibrary::Find();
   parts.stand_ins = build + "/lib/launch";
   parts.wheels = parts.capture.sources + "/third_party/pytorch";
-  for (const std::string& file :
-       {parts.capture.libraries + "/libhackcuda.so", parts.capture.nccl,
-        parts.capture.sources + "/capture/hooks/python/sitecustomize.py",
-        parts.stand_ins + "/intercept", parts.wheels + "/wheels.txt"}) {
+  for (const std::string& file : {parts.capture.libraries + "/libhackcuda.so", parts.capture.nccl,
+                                  parts.capture.sources + "/capture/hooks/python/sitecustomize.py",
+                                  parts.stand_ins + "/intercept", parts.wheels + "/wheels.txt"}) {
     if (!FileExists(file)) {
-      return Error("missing; run scripts/setup.sh, then cmake --build build/release --target "
-                   "drydock-capture",
-                   {file, 0, 0});
+      return Error(
+          "missing; run scripts/setup.sh, then cmake --build build/release --target "
+          "drydock-capture",
+          {file, 0, 0});
     }
   }
   return parts;

@@ -53,9 +53,10 @@ Result<std::string> ChoosePython(const std::string& given, const Launch& launch,
   }
   const std::string made = SetUpPython(parts, cache);
   if (!made.empty()) return made;
-  return Error(fmt::format("{}\n  'drydock capture --setup' makes an environment with PyTorch (0.9 GB "
-                           "to fetch); --python PATH takes one of yours",
-                           why));
+  return Error(
+      fmt::format("{}\n  'drydock capture --setup' makes an environment with PyTorch (0.9 GB "
+                  "to fetch); --python PATH takes one of yours",
+                  why));
 }
 
 }  // namespace drydock::capture

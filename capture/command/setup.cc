@@ -1,13 +1,13 @@
 #include "capture/command/setup.h"
 
 #include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <vector>
 
 #include "capture/standins/command.h"
@@ -30,7 +30,8 @@ Status RunShown(const std::vector<std::string>& words) {
   argv.push_back(nullptr);
   pid_t child = 0;
   const int failed = ::posix_spawnp(&child, argv[0], nullptr, nullptr, argv.data(), environ);
-  if (failed != 0) return Error(fmt::format("cannot start {}: {}", words.front(), strerror(failed)));
+  if (failed != 0)
+    return Error(fmt::format("cannot start {}: {}", words.front(), strerror(failed)));
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
@@ -81,9 +82,10 @@ Result<std::string> SetUp(const Parts& parts, const std::string& cache, bool qui
   const Result<std::string> made =
       RunCommand({interpreter, "-m", "venv", "--without-pip", staged.path()});
   if (!made.ok()) return made.error();
-  ASSIGN_OR_RETURN(const std::string packages,
-                   RunCommand({staged.path() + "/bin/python", "-c",
-                               "import sysconfig; print(sysconfig.get_paths()['platlib'], end='')"}));
+  ASSIGN_OR_RETURN(
+      const std::string packages,
+      RunCommand({staged.path() + "/bin/python", "-c",
+                  "import sysconfig; print(sysconfig.get_paths()['platlib'], end='')"}));
   RETURN_IF_ERROR(RunShown({interpreter, script, "unpack", list, downloads, packages}));
   ASSIGN_OR_RETURN(const std::string text, ReadFile(list));
   RETURN_IF_ERROR(staged.Write("wheels.txt", text));

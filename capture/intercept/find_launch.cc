@@ -26,17 +26,31 @@ std::string OwnFolder() {
 }
 
 bool IsProgram(const std::vector<std::string>& words) {
-  return IsPython(words.front()) &&
-         ReadPythonCommand(words).kind != PythonCommand::Kind::kOther;
+  return IsPython(words.front()) && ReadPythonCommand(words).kind != PythonCommand::Kind::kOther;
 }
 
 // Variables that say which host or rank a launcher belongs to, or that change with every process.
 bool TellsPlace(const std::string& name) {
-  static constexpr const char* kNames[] = {
-      "NODE_RANK", "RANK", "LOCAL_RANK", "GROUP_RANK", "MACHINE_RANK", "SLURM_PROCID",
-      "SLURM_LOCALID", "SLURM_NODEID", "SLURMD_NODENAME", "OMPI_COMM_WORLD_RANK",
-      "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_NODE_RANK", "PMIX_RANK", "PMI_RANK",
-      "MPI_LOCALRANKID", "SHLVL", "OLDPWD", "PWD", "RANDOM", "HOSTNAME"};
+  static constexpr const char* kNames[] = {"NODE_RANK",
+                                           "RANK",
+                                           "LOCAL_RANK",
+                                           "GROUP_RANK",
+                                           "MACHINE_RANK",
+                                           "SLURM_PROCID",
+                                           "SLURM_LOCALID",
+                                           "SLURM_NODEID",
+                                           "SLURMD_NODENAME",
+                                           "OMPI_COMM_WORLD_RANK",
+                                           "OMPI_COMM_WORLD_LOCAL_RANK",
+                                           "OMPI_COMM_WORLD_NODE_RANK",
+                                           "PMIX_RANK",
+                                           "PMI_RANK",
+                                           "MPI_LOCALRANKID",
+                                           "SHLVL",
+                                           "OLDPWD",
+                                           "PWD",
+                                           "RANDOM",
+                                           "HOSTNAME"};
   return std::any_of(std::begin(kNames), std::end(kNames),
                      [&](const char* known) { return name == known; });
 }
@@ -72,8 +86,7 @@ bool IsDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; 
 std::vector<RankNumber> Numbers(const Launch& launch, const std::string& first,
                                 const std::string& other, int other_rank) {
   std::vector<RankNumber> found;
-  for (const RankNumber number :
-       {RankNumber::kRank, RankNumber::kLocalRank, RankNumber::kHost}) {
+  for (const RankNumber number : {RankNumber::kRank, RankNumber::kLocalRank, RankNumber::kHost}) {
     if (first == std::to_string(NumberOf(launch, 0, number)) &&
         other == std::to_string(NumberOf(launch, other_rank, number))) {
       found.push_back(number);
@@ -85,7 +98,8 @@ std::vector<RankNumber> Numbers(const Launch& launch, const std::string& first,
 // Chooses between numbers that are the same for the ranks that have been seen, by the word.
 RankNumber Choose(const std::vector<RankNumber>& numbers, const Launch& launch,
                   const std::string& text) {
-  if (numbers.size() == 1 || launch.hosts == 1 || launch.ranks_per_host == 1) return numbers.front();
+  if (numbers.size() == 1 || launch.hosts == 1 || launch.ranks_per_host == 1)
+    return numbers.front();
   const bool host = text.find("node") != std::string::npos ||
                     text.find("host") != std::string::npos ||
                     text.find("machine") != std::string::npos;
@@ -194,8 +208,8 @@ void AddNotes(const ScriptRun& run, bool launched, std::vector<std::string>* not
         break;
       case Seen::kProgram:
         if (launched) {
-          notes->push_back(fmt::format("was not run: {}; --run-helpers runs it",
-                                       Quoted(seen.call.words)));
+          notes->push_back(
+              fmt::format("was not run: {}; --run-helpers runs it", Quoted(seen.call.words)));
         }
         break;
       case Seen::kLaunch:
@@ -303,9 +317,10 @@ Result<FoundLaunches> FindLaunches(const std::vector<std::string>& words,
 Status MergeRanks(const Launch& other, int other_rank, Launch* first,
                   std::vector<std::string>* notes) {
   if (other.command.size() != first->command.size()) {
-    return Error(fmt::format("rank 0 starts '{}' and rank {} '{}'; a capture needs one command for "
-                             "all ranks",
-                             Quoted(first->command), other_rank, Quoted(other.command)));
+    return Error(
+        fmt::format("rank 0 starts '{}' and rank {} '{}'; a capture needs one command for "
+                    "all ranks",
+                    Quoted(first->command), other_rank, Quoted(other.command)));
   }
   for (size_t i = 0; i < first->command.size(); ++i) {
     const std::string& a = first->command[i];
@@ -322,13 +337,14 @@ Status MergeRanks(const Launch& other, int other_rank, Launch* first,
         Numbers(*first, a.substr(begin, a.size() - begin - end),
                 b.substr(begin, b.size() - begin - end), other_rank);
     if (numbers.empty()) {
-      return Error(fmt::format("rank 0 starts its program with '{}' and rank {} with '{}'; a "
-                               "capture needs words that are the same, or numbers of the rank",
-                               a, other_rank, b));
+      return Error(
+          fmt::format("rank 0 starts its program with '{}' and rank {} with '{}'; a "
+                      "capture needs words that are the same, or numbers of the rank",
+                      a, other_rank, b));
     }
     const std::string name = (i > 0 ? first->command[i - 1] : "") + a.substr(0, begin);
-    first->rank_words.push_back({i, a.substr(0, begin), Choose(numbers, *first, name),
-                                 a.substr(a.size() - end)});
+    first->rank_words.push_back(
+        {i, a.substr(0, begin), Choose(numbers, *first, name), a.substr(a.size() - end)});
   }
   for (const auto& [name, value] : other.environment) {
     const std::string own = ValueOf(first->environment, name);
@@ -352,22 +368,22 @@ Status MergeRanks(const Launch& other, int other_rank, Launch* first,
 }
 
 std::string Describe(const Launch& launch) {
-  return fmt::format("{}{}, {} on {}", launch.launcher.empty() ? "" : launch.launcher + ": ",
-                     BaseName(launch.command.front()) == launch.command.front() ||
-                             IsPython(launch.command.front())
-                         ? Quoted(launch.command)
-                         : launch.command.front(),
-                     Plural(launch.ranks(), "rank"), Plural(launch.hosts, "host"));
+  return fmt::format(
+      "{}{}, {} on {}", launch.launcher.empty() ? "" : launch.launcher + ": ",
+      BaseName(launch.command.front()) == launch.command.front() || IsPython(launch.command.front())
+          ? Quoted(launch.command)
+          : launch.command.front(),
+      Plural(launch.ranks(), "rank"), Plural(launch.hosts, "host"));
 }
 
 Status CheckFits(const Launch& launch, const ClusterSize& cluster,
                  const std::string& cluster_file) {
   const std::string by = launch.launcher.empty() ? "the program" : launch.launcher;
   if (launch.ranks_per_host > cluster.gpus_per_host) {
-    return Error(fmt::format("{} starts {} on a host, which has {}", by,
-                             Plural(launch.ranks_per_host, "rank"),
-                             Plural(cluster.gpus_per_host, "GPU")),
-                 {cluster_file, 0, 0});
+    return Error(
+        fmt::format("{} starts {} on a host, which has {}", by,
+                    Plural(launch.ranks_per_host, "rank"), Plural(cluster.gpus_per_host, "GPU")),
+        {cluster_file, 0, 0});
   }
   if (launch.hosts > cluster.hosts) {
     return Error(fmt::format("{} starts {} on {}, but the cluster has {} with {}; "

@@ -13,14 +13,14 @@
 namespace drydock::capture {
 
 struct FoundLaunches {
-  std::vector<Launch> launches;      // in the order of the script; each once
-  std::vector<std::string> notes;    // what the user has to know of them
-  std::optional<ScriptRun> script;   // if a script has run; keeps the files that it has written
+  std::vector<Launch> launches;     // in the order of the script; each once
+  std::vector<std::string> notes;   // what the user has to know of them
+  std::optional<ScriptRun> script;  // if a script has run; keeps the files that it has written
 };
 
 // Launchers and Python are read, and nothing runs; everything else is a script and runs. Python
-// without a launcher is one rank, unless the environment has RANK and WORLD_SIZE. Errors: nothing is
-// launched, and why; a launcher that is wrong or leaves open what it starts.
+// without a launcher is one rank, unless the environment has RANK and WORLD_SIZE. Errors: nothing
+// is launched, and why; a launcher that is wrong or leaves open what it starts.
 Result<FoundLaunches> FindLaunches(const std::vector<std::string>& words,
                                    const ScriptOptions& options);
 

@@ -25,7 +25,8 @@ Result<std::string> ValueOfGpu(const std::string& field, int gpu, const ClusterS
   if (field == "index") return std::to_string(gpu);
   if (field == "name" || field == "gpu_name") return cluster.gpu;
   if (field == "count") return std::to_string(cluster.gpus_per_host);
-  if (field == "uuid" || field == "gpu_uuid") return fmt::format("GPU-00000000-0000-0000-0000-{:012}", gpu);
+  if (field == "uuid" || field == "gpu_uuid")
+    return fmt::format("GPU-00000000-0000-0000-0000-{:012}", gpu);
   if (field == "driver_version") return std::string("580.00");
   if (field == "compute_cap" && !cluster.compute_capability.empty()) {
     return cluster.compute_capability;
@@ -34,10 +35,11 @@ Result<std::string> ValueOfGpu(const std::string& field, int gpu, const ClusterS
     return fmt::format("{} MiB", cluster.memory_mib);
   }
   if (field.starts_with("utilization") || field == "memory.used") return std::string("0");
-  return Error(fmt::format("nvidia-smi: --query-gpu={} has no answer here; it has index, name, "
-                           "count, uuid, driver_version, utilization.gpu and memory.used, and with "
-                           "--cluster compute_cap and memory.total",
-                           field));
+  return Error(
+      fmt::format("nvidia-smi: --query-gpu={} has no answer here; it has index, name, "
+                  "count, uuid, driver_version, utilization.gpu and memory.used, and with "
+                  "--cluster compute_cap and memory.total",
+                  field));
 }
 
 }  // namespace
@@ -94,11 +96,11 @@ Result<std::string> Scontrol(const std::vector<std::string>& words, const Variab
     return Error(fmt::format("scontrol: '{}' has no answer here; it has 'scontrol show hostnames'",
                              Join(words, " ")));
   }
-  const std::string list =
-      words.size() > 3 ? words[3] : ValueOf(environment, "SLURM_JOB_NODELIST");
+  const std::string list = words.size() > 3 ? words[3] : ValueOf(environment, "SLURM_JOB_NODELIST");
   if (list.empty()) {
-    return Error("scontrol: there is no job; write #SBATCH --nodes=N into the script, or set "
-                 "SLURM_JOB_NODELIST");
+    return Error(
+        "scontrol: there is no job; write #SBATCH --nodes=N into the script, or set "
+        "SLURM_JOB_NODELIST");
   }
   ASSIGN_OR_RETURN(const std::vector<std::string> expanded, ExpandHostNames(list));
   return Join(expanded, words[2] == "hostlist" ? "," : "\n") + "\n";

@@ -171,8 +171,8 @@ int Interceptor::RunPython(const std::vector<std::string>& words) const {
   if (python.kind == PythonCommand::Kind::kOther) RunReal(words);
   if (python.kind == PythonCommand::Kind::kModule) {
     static constexpr const char* kSkipped[] = {"pip", "wandb", "huggingface_hub"};
-    static constexpr const char* kTools[] = {"venv", "virtualenv", "site", "sysconfig",
-                                             "compileall", "json.tool", "zipfile", "http.server"};
+    static constexpr const char* kTools[] = {"venv",       "virtualenv", "site",    "sysconfig",
+                                             "compileall", "json.tool",  "zipfile", "http.server"};
     if (IsOneOf(python.target, kSkipped)) return Keep(Seen::kSkipped, Observe(words));
     if (IsOneOf(python.target, kTools)) RunReal(words);
   }
@@ -228,8 +228,8 @@ int Interceptor::RunStep(const Call& call) const {
   return status;
 }
 
-// The text of the script that sbatch runs, and the words that run it. Without a name it is read from
-// the standard input.
+// The text of the script that sbatch runs, and the words that run it. Without a name it is read
+// from the standard input.
 struct JobScript {
   std::string text;
   std::vector<std::string> options, command;
@@ -243,7 +243,8 @@ Result<JobScript> ReadJobScript(const Call& call, const std::string& folder) {
   script.command = {"bash"};
   if (at < call.words.size()) {
     const std::string& path = call.words[at];
-    ASSIGN_OR_RETURN(script.text, ReadFile(path.starts_with("/") ? path : call.folder + "/" + path));
+    ASSIGN_OR_RETURN(script.text,
+                     ReadFile(path.starts_with("/") ? path : call.folder + "/" + path));
     script.command.insert(script.command.end(), first, call.words.end());
     return script;
   }
@@ -292,8 +293,7 @@ int Interceptor::RunAllocation(const Call& call) const {
   if (!at.ok()) return Refuse(call, TextOf(at.error()));
   if (*at >= call.words.size()) return Refuse(call, "salloc: it names no command to run");
   const auto command = call.words.begin() + static_cast<std::ptrdiff_t>(*at);
-  const Result<Variables> job =
-      VariablesOfJob({call.words.begin() + 1, command}, facts_.cluster);
+  const Result<Variables> job = VariablesOfJob({call.words.begin() + 1, command}, facts_.cluster);
   if (!job.ok()) return Refuse(call, TextOf(job.error()));
   for (const auto& [name, value] : *job) ::setenv(name.c_str(), value.c_str(), 1);
   RunInside({command, call.words.end()});
@@ -334,6 +334,12 @@ int Interceptor::Run(const std::vector<std::string>& words) {
   if (name == "sbatch") return RunBatch(call);
   if (name == "salloc") return RunAllocation(call);
   if (name == "nvidia-smi") return Answer(call, NvidiaSmi(words, facts_.cluster));
+  if (name == "hostname") {
+    // Without a network, a host has no address but this one.
+    static constexpr const char* kAddress[] = {"-i", "-I", "--ip-address", "--all-ip-addresses"};
+    if (words.size() != 2 || !IsOneOf(words[1], kAddress)) RunReal(words);
+    return Answer(call, std::string("127.0.0.1\n"));
+  }
   if (name == "scontrol") return Answer(call, Scontrol(words, call.environment));
   if (name == "sleep") {  // there is nothing to wait for
     const timespec moment = {0, 50'000'000};

@@ -1,5 +1,5 @@
-// A stand-in of a launcher, of Python, or of a command that only a host of the cluster has. It keeps
-// the call and ends well, or runs the command inside the call, or answers as a host would.
+// A stand-in of a launcher, of Python, or of a command that only a host of the cluster has. It
+// keeps the call and ends well, or runs the command inside the call, or answers as a host would.
 #ifndef DRYDOCK_CAPTURE_INTERCEPT_INTERCEPTOR_H_
 #define DRYDOCK_CAPTURE_INTERCEPT_INTERCEPTOR_H_
 

@@ -127,8 +127,8 @@ struct Told {
   bool ended = false;
 };
 
-// The process around the command. Where it has namespaces of its own, its child is the first process
-// of them, with whose end all others end.
+// The process around the command. Where it has namespaces of its own, its child is the first
+// process of them, with whose end all others end.
 [[noreturn]] void Supervise(const IsolatedCommand& command, int out) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   Told told;

@@ -11,9 +11,9 @@
 namespace drydock::capture {
 
 struct IsolatedCommand {
-  std::vector<std::string> words;         // the first is looked up in PATH
-  std::vector<std::string> environment;   // "NAME=value", all of it
-  bool quiet = false;                     // stdout is dropped, else it goes to stderr
+  std::vector<std::string> words;        // the first is looked up in PATH
+  std::vector<std::string> environment;  // "NAME=value", all of it
+  bool quiet = false;                    // stdout is dropped, else it goes to stderr
   int time_limit_s = 600;
   // Called when the command has ended while processes that it started still run: whether there is
   // anything to wait for.
@@ -21,13 +21,13 @@ struct IsolatedCommand {
 };
 
 struct IsolatedEnd {
-  int status = 0;             // 128 + N after signal N
-  bool timed_out = false;     // the command itself had not ended
-  std::string not_isolated;   // the system's reason; "" if it was isolated
+  int status = 0;            // 128 + N after signal N
+  bool timed_out = false;    // the command itself had not ended
+  std::string not_isolated;  // the system's reason; "" if it was isolated
 };
 
-// All processes that the command has started have ended when this returns, and end when this process
-// dies. Errors: the system can start no process.
+// All processes that the command has started have ended when this returns, and end when this
+// process dies. Errors: the system can start no process.
 Result<IsolatedEnd> RunIsolated(const IsolatedCommand& command);
 
 }  // namespace drydock::capture

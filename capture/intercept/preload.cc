@@ -1,6 +1,6 @@
-// Loaded into the programs of a script, beside the stand-ins of launchers. A command that the script
-// starts by its path ("/opt/conda/bin/torchrun", "/usr/bin/env torchrun" with another PATH) goes to
-// its stand-in. Uses only the C library: it is loaded into every program.
+// Loaded into the programs of a script, beside the stand-ins of launchers. A command that the
+// script starts by its path ("/opt/conda/bin/torchrun", "/usr/bin/env torchrun" with another PATH)
+// goes to its stand-in. Uses only the C library: it is loaded into every program.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -101,8 +101,9 @@ Function Next(const char* name) {
 
 int Execute(const char* path, char* const argv[], char* const envp[]) {
   const Redirected other(path, argv);
-  if (other.applies()) return Next<int (*)(const char*, char* const*, char* const*)>("execve")(
-      other.program(), other.argv(), envp);
+  if (other.applies())
+    return Next<int (*)(const char*, char* const*, char* const*)>("execve")(other.program(),
+                                                                            other.argv(), envp);
   return Next<int (*)(const char*, char* const*, char* const*)>("execve")(path, argv, envp);
 }
 

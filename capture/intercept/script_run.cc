@@ -37,8 +37,8 @@ Status PutStandIns(const ScriptOptions& options, const std::string& folder) {
   for (const char* name : {"bin", "calls", "home", "tmp"}) {
     RETURN_IF_ERROR(MakeDirectories(folder + "/" + name));
   }
-  for (const auto& [file, name] : {std::pair{"intercept", "intercept"},
-                                   std::pair{"libpreload.so", "preload.so"}}) {
+  for (const auto& [file, name] :
+       {std::pair{"intercept", "intercept"}, std::pair{"libpreload.so", "preload.so"}}) {
     const std::string from = options.stand_ins + "/" + file;
     if (!FileExists(from)) return Error("missing; build drydock-capture again", {from, 0, 0});
     std::error_code failed;
@@ -77,7 +77,8 @@ Variables ScriptEnvironment(const ScriptOptions& options, const std::string& fol
 }
 
 void Replace(std::string* text, const std::string& what, const std::string& by) {
-  for (size_t at = text->find(what); at != std::string::npos; at = text->find(what, at + by.size())) {
+  for (size_t at = text->find(what); at != std::string::npos;
+       at = text->find(what, at + by.size())) {
     text->replace(at, what.size(), by);
   }
 }
@@ -149,8 +150,8 @@ Result<ScriptRun> RunScript(const std::vector<std::string>& words, const ScriptO
   command.done = [&folder] { return FileExists(folder + "/calls/0"); };
   ASSIGN_OR_RETURN(const IsolatedEnd end, RunIsolated(command));
   if (end.timed_out) {
-    return Error(fmt::format("'{}' has not ended after {}; --time-limit gives it more", words.front(),
-                             Plural(options.time_limit_s, "second")));
+    return Error(fmt::format("'{}' has not ended after {}; --time-limit gives it more",
+                             words.front(), Plural(options.time_limit_s, "second")));
   }
   run.status = end.status;
   run.not_isolated = end.not_isolated;

@@ -18,19 +18,19 @@ namespace drydock::capture {
 struct ScriptOptions {
   std::string stand_ins;  // folder of `intercept` and libpreload.so
   ClusterSize cluster;
-  std::string python;       // StageFacts::python
-  bool keep_home = false;   // HOME is the user's
+  std::string python;        // StageFacts::python
+  bool keep_home = false;    // HOME is the user's
   bool run_helpers = false;  // StageFacts::run_helpers
   int time_limit_s = 600;
-  bool quiet = false;       // the script's stdout is dropped, else it goes to stderr
+  bool quiet = false;  // the script's stdout is dropped, else it goes to stderr
 };
 
 struct ScriptRun {
-  StagedDirectory folder;        // of stage.h
-  std::vector<SeenCall> calls;   // their environment is the user's, but for what the script changed
-  int status = 0;                // of the script
-  std::string not_isolated;      // why the script could use the network; "" if it could not
-  bool wrote_home = false;       // into its own HOME, which the program will not have
+  StagedDirectory folder;       // of stage.h
+  std::vector<SeenCall> calls;  // their environment is the user's, but for what the script changed
+  int status = 0;               // of the script
+  std::string not_isolated;     // why the script could use the network; "" if it could not
+  bool wrote_home = false;      // into its own HOME, which the program will not have
 };
 
 // `words`: the command. Errors: it cannot be started; its time is over before it has ended.

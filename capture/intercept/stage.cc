@@ -84,7 +84,7 @@ const std::vector<std::string>& StandInNames() {
       "numactl", "nsys", "ncu", "uv", "poetry", "pipenv", "pdm", "pixi", "conda", "mamba",
       "micromamba", "singularity", "apptainer", "shifter",
       // What a host of the cluster would answer.
-      "nvidia-smi", "scontrol", "squeue", "sacct", "sinfo", "scancel",
+      "nvidia-smi", "hostname", "scontrol", "squeue", "sacct", "sinfo", "scancel",
       // What needs a network, another machine or another user.
       "docker", "podman", "enroot", "ssh", "pdsh", "clush", "kubectl", "pip", "pip3", "apt",
       "apt-get", "yum", "dnf", "sudo", "wget", "curl", "wandb", "huggingface-cli", "hf", "aws",

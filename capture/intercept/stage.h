@@ -1,5 +1,5 @@
-// The folder in which a script runs with stand-ins of launchers: what drydock-capture puts there for
-// the stand-ins, and what they leave there for drydock-capture.
+// The folder in which a script runs with stand-ins of launchers: what drydock-capture puts there
+// for the stand-ins, and what they leave there for drydock-capture.
 //
 //   bin/NAME      a stand-in, found by PATH; its first line names `intercept`
 //   intercept     the program behind all names
@@ -21,8 +21,8 @@ namespace drydock::capture {
 
 struct StageFacts {
   ClusterSize cluster;
-  std::string python;  // that runs Python which is no training program; "": the one of PATH
-  int owner = 0;       // the process around the script
+  std::string python;        // that runs Python which is no training program; "": the one of PATH
+  int owner = 0;             // the process around the script
   bool run_helpers = false;  // Python without a launcher runs, and is no program to capture
 };
 

@@ -233,9 +233,9 @@ Result<std::optional<std::vector<std::string>>> CommandInside(
     if (!wrapper.commands.empty()) {
       // Options may stand in front of the command's word as well.
       ASSIGN_OR_RETURN(const ParsedOptions before, ParseOptions(table, words, 1));
-      const bool runs = before.rest < words.size() &&
-                        std::find(wrapper.commands.begin(), wrapper.commands.end(),
-                                  words[before.rest]) != wrapper.commands.end();
+      const bool runs =
+          before.rest < words.size() && std::find(wrapper.commands.begin(), wrapper.commands.end(),
+                                                  words[before.rest]) != wrapper.commands.end();
       if (!runs) return std::optional(command);
       begin = before.rest + 1;
     }

@@ -1,6 +1,6 @@
 // accelerate launch: https://huggingface.co/docs/accelerate/package_reference/cli, with the options
-// of Accelerate 0.20 to 1.15. It tells the program by variables what a command line or a file of its
-// own says; accelerate_settings.h has those.
+// of Accelerate 0.20 to 1.15. It tells the program by variables what a command line or a file of
+// its own says; accelerate_settings.h has those.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,8 +20,8 @@ Status ChooseWay(const std::string& type, AccelerateSettings* settings) {
                                           "use_megatron_lm"};
   for (const char* way : {"tpu", "cpu", "use_cpu", "use_xpu"}) {
     if (!settings->IsTrue(way)) continue;
-    return Error(fmt::format("accelerate: '{}' trains without GPUs of NVIDIA; a capture needs them",
-                             way));
+    return Error(
+        fmt::format("accelerate: '{}' trains without GPUs of NVIDIA; a capture needs them", way));
   }
   if (std::any_of(std::begin(kWays), std::end(kWays),
                   [&](const char* way) { return settings->IsTrue(way); })) {
@@ -34,10 +34,9 @@ Status ChooseWay(const std::string& type, AccelerateSettings* settings) {
   for (const auto& [name, way] : types) {
     if (type == name) settings->Give(way, "True");
   }
-  if (type.empty() || type == "NO" || std::any_of(std::begin(types), std::end(types),
-                                                  [&](const auto& known) {
-                                                    return type == known.first;
-                                                  })) {
+  if (type.empty() || type == "NO" ||
+      std::any_of(std::begin(types), std::end(types),
+                  [&](const auto& known) { return type == known.first; })) {
     return OkStatus();
   }
   return Error(fmt::format(
@@ -83,12 +82,11 @@ Result<Launch> ReadAccelerate(const LauncherWords& words, const ClusterSize& clu
     settings.Give("num_processes", std::to_string(cluster.gpus_per_host));
   }
   RETURN_IF_ERROR(ChooseWay(type, &settings));
-  ASSIGN_OR_RETURN(const int processes,
-                   PositiveNumber("accelerate: --num_processes",
-                                  settings.Get("num_processes").value_or("1")));
   ASSIGN_OR_RETURN(
-      const int hosts,
-      PositiveNumber("accelerate: --num_machines", settings.Get("num_machines").value_or("1")));
+      const int processes,
+      PositiveNumber("accelerate: --num_processes", settings.Get("num_processes").value_or("1")));
+  ASSIGN_OR_RETURN(const int hosts, PositiveNumber("accelerate: --num_machines",
+                                                   settings.Get("num_machines").value_or("1")));
   if (file.empty() && processes > 1 && !settings.IsTrue("use_deepspeed") &&
       !settings.IsTrue("use_fsdp") && !settings.IsTrue("use_megatron_lm")) {
     settings.Give("multi_gpu", "True");  // it does so where it finds several GPUs

@@ -164,14 +164,40 @@ bool IsNull(const YamlNode& node) {
 }
 
 const std::vector<std::string>& FileKeys() {
-  static const std::vector<std::string> kKeys = {
-      "compute_environment", "distributed_type", "mixed_precision", "use_cpu", "debug",
-      "num_processes", "machine_rank", "num_machines", "gpu_ids", "main_process_ip",
-      "main_process_port", "rdzv_backend", "same_network", "main_training_function",
-      "enable_cpu_affinity", "fp8_config", "deepspeed_config", "fsdp_config", "parallelism_config",
-      "megatron_lm_config", "mpirun_config", "ipex_config", "downcast_bf16", "tpu_name", "tpu_zone",
-      "tpu_use_cluster", "tpu_use_sudo", "command_file", "commands", "tpu_vm", "tpu_env",
-      "dynamo_config", "dynamo_backend", "fp16"};
+  static const std::vector<std::string> kKeys = {"compute_environment",
+                                                 "distributed_type",
+                                                 "mixed_precision",
+                                                 "use_cpu",
+                                                 "debug",
+                                                 "num_processes",
+                                                 "machine_rank",
+                                                 "num_machines",
+                                                 "gpu_ids",
+                                                 "main_process_ip",
+                                                 "main_process_port",
+                                                 "rdzv_backend",
+                                                 "same_network",
+                                                 "main_training_function",
+                                                 "enable_cpu_affinity",
+                                                 "fp8_config",
+                                                 "deepspeed_config",
+                                                 "fsdp_config",
+                                                 "parallelism_config",
+                                                 "megatron_lm_config",
+                                                 "mpirun_config",
+                                                 "ipex_config",
+                                                 "downcast_bf16",
+                                                 "tpu_name",
+                                                 "tpu_zone",
+                                                 "tpu_use_cluster",
+                                                 "tpu_use_sudo",
+                                                 "command_file",
+                                                 "commands",
+                                                 "tpu_vm",
+                                                 "tpu_env",
+                                                 "dynamo_config",
+                                                 "dynamo_backend",
+                                                 "fp16"};
   return kKeys;
 }
 
@@ -184,22 +210,56 @@ const OptionTable& AccelerateOptions() {
     table.underscores = true;
     table.prefixes = false;
     table.dash_values = false;
-    for (const char* flag :
-         {"--help|-h", "--quiet|-q", "--cpu", "--multi_gpu", "--tpu", "--ipex",
-          "--enable_cpu_affinity", "--dynamo_use_fullgraph", "--dynamo_use_dynamic",
-          "--dynamo_use_regional_compilation", "--use_deepspeed", "--use_fsdp",
-          "--use_parallelism_config", "--use_megatron_lm", "--use_xpu", "--same_network",
-          "--module|-m", "--no_python", "--tpu_cluster", "--no_tpu_cluster", "--tpu_use_sudo",
-          "--downcast_bf16", "--fp8_use_autocast_during_eval", "--debug"}) {
+    for (const char* flag : {"--help|-h",
+                             "--quiet|-q",
+                             "--cpu",
+                             "--multi_gpu",
+                             "--tpu",
+                             "--ipex",
+                             "--enable_cpu_affinity",
+                             "--dynamo_use_fullgraph",
+                             "--dynamo_use_dynamic",
+                             "--dynamo_use_regional_compilation",
+                             "--use_deepspeed",
+                             "--use_fsdp",
+                             "--use_parallelism_config",
+                             "--use_megatron_lm",
+                             "--use_xpu",
+                             "--same_network",
+                             "--module|-m",
+                             "--no_python",
+                             "--tpu_cluster",
+                             "--no_tpu_cluster",
+                             "--tpu_use_sudo",
+                             "--downcast_bf16",
+                             "--fp8_use_autocast_during_eval",
+                             "--debug"}) {
       table.options.push_back({flag, 0});
     }
-    for (const char* option :
-         {"--config_file", "--mixed_precision", "--num_processes", "--num_machines",
-          "--num_cpu_threads_per_process", "--dynamo_backend", "--gpu_ids", "--machine_rank",
-          "--main_process_ip", "--main_process_port", "--tee|-t", "--log_dir", "--role",
-          "--rdzv_backend", "--rdzv_conf", "--max_restarts", "--monitor_interval", "--vm", "--env",
-          "--main_training_function", "--aws_access_key_id", "--aws_secret_access_key",
-          "--mpirun_hostfile", "--mpirun_ccl"}) {
+    for (const char* option : {"--config_file",
+                               "--mixed_precision",
+                               "--num_processes",
+                               "--num_machines",
+                               "--num_cpu_threads_per_process",
+                               "--dynamo_backend",
+                               "--gpu_ids",
+                               "--machine_rank",
+                               "--main_process_ip",
+                               "--main_process_port",
+                               "--tee|-t",
+                               "--log_dir",
+                               "--role",
+                               "--rdzv_backend",
+                               "--rdzv_conf",
+                               "--max_restarts",
+                               "--monitor_interval",
+                               "--vm",
+                               "--env",
+                               "--main_training_function",
+                               "--aws_access_key_id",
+                               "--aws_secret_access_key",
+                               "--mpirun_hostfile",
+                               "--mpirun_ccl"}) {
       table.options.push_back({option});
     }
     const auto add = [&](const auto& settings) {

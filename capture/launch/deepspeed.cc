@@ -1,5 +1,5 @@
-// deepspeed, python -m deepspeed.launcher.runner: https://www.deepspeed.ai/getting-started, with the
-// options of DeepSpeed 0.5 to 0.18.
+// deepspeed, python -m deepspeed.launcher.runner: https://www.deepspeed.ai/getting-started, with
+// the options of DeepSpeed 0.5 to 0.18.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -95,14 +95,14 @@ Status Filter(const std::string& option, const std::string& text, Pool* pool) {
     const auto host = std::find_if(pool->hosts.begin(), pool->hosts.end(),
                                    [&](const auto& known) { return known.first == name; });
     if (host == pool->hosts.end()) {
-      return Error(fmt::format("deepspeed: {} names host '{}', which no hostfile has; its first is "
-                               "'{}'",
-                               option, name, pool->hosts.front().first));
+      return Error(
+          fmt::format("deepspeed: {} names host '{}', which no hostfile has; its first is "
+                      "'{}'",
+                      option, name, pool->hosts.front().first));
     }
     for (const int slot : slots) {
       if (std::find(host->second.begin(), host->second.end(), slot) == host->second.end()) {
-        return Error(
-            fmt::format("deepspeed: {}: host '{}' has no GPU {}", option, name, slot));
+        return Error(fmt::format("deepspeed: {}: host '{}' has no GPU {}", option, name, slot));
       }
     }
   }
@@ -134,19 +134,20 @@ Result<Pool> HostsOf(const ParsedOptions& options, const Call& call, const Clust
     ASSIGN_OR_RETURN(asked, PositiveNumber("deepspeed: --num_nodes", options.Value("--num_nodes")));
   }
   // What is no plain file, such as /dev/null, is no list of hosts.
-  const std::string file = options.Has("--hostfile") ? options.Value("--hostfile")
-                                                     : std::string(kDefaultHostFile);
+  const std::string file =
+      options.Has("--hostfile") ? options.Value("--hostfile") : std::string(kDefaultHostFile);
   const bool has_file = options.Has("--hostfile") ? file != "/dev/null" : FileExists(file);
   if (has_file) {
     const Result<std::vector<ListedHost>> hosts = ReadHostFile(file, call.folder);
     if (!hosts.ok()) {
-      return Error(fmt::format("deepspeed: {}; without the file, write --num_nodes N --num_gpus N "
-                               "in place of --hostfile",
-                               hosts.error().ToString()));
+      return Error(
+          fmt::format("deepspeed: {}; without the file, write --num_nodes N --num_gpus N "
+                      "in place of --hostfile",
+                      hosts.error().ToString()));
     }
     for (const ListedHost& host : *hosts) {
-      pool.hosts.emplace_back(host.name, Slots(host.slots == 0 ? cluster.gpus_per_host
-                                                               : host.slots));
+      pool.hosts.emplace_back(host.name,
+                              Slots(host.slots == 0 ? cluster.gpus_per_host : host.slots));
     }
   } else if (const std::string named = options.Value("--include");
              !named.empty() && !named.starts_with("localhost")) {
@@ -169,8 +170,9 @@ Result<Pool> HostsOf(const ParsedOptions& options, const Call& call, const Clust
   const bool chooses = options.Has("--include") || options.Has("--exclude");
   const bool counts = asked > 0 || options.Has("--num_gpus");
   if (chooses && counts) {
-    return Error("deepspeed: --include and --exclude cannot be given with --num_nodes or "
-                 "--num_gpus");
+    return Error(
+        "deepspeed: --include and --exclude cannot be given with --num_nodes or "
+        "--num_gpus");
   }
   const std::string visible = ValueOf(call.environment, "CUDA_VISIBLE_DEVICES");
   if (options.Has("--include")) {
@@ -188,11 +190,11 @@ Result<Pool> HostsOf(const ParsedOptions& options, const Call& call, const Clust
   }
   for (const auto& [name, slots] : pool.hosts) {
     if (slots.size() == pool.hosts.front().second.size()) continue;
-    return Error(fmt::format("deepspeed: host '{}' has {} and host '{}' {}; a capture needs the "
-                             "same number on each",
-                             pool.hosts.front().first,
-                             Plural(pool.hosts.front().second.size(), "rank"), name,
-                             slots.size()));
+    return Error(
+        fmt::format("deepspeed: host '{}' has {} and host '{}' {}; a capture needs the "
+                    "same number on each",
+                    pool.hosts.front().first, Plural(pool.hosts.front().second.size(), "rank"),
+                    name, slots.size()));
   }
   return pool;
 }
@@ -255,17 +257,18 @@ Result<Launch> ReadDeepSpeed(const LauncherWords& words, const ClusterSize& clus
   launch.command.push_back(program);
   // Several hosts are reached through pdsh, or through a launcher of jobs that tells ranks by
   // variables.
-  const bool several = (launch.hosts > 1 || options.Has("--force_multi")) &&
-                       !options.Has("--no_ssh");
+  const bool several =
+      (launch.hosts > 1 || options.Has("--force_multi")) && !options.Has("--no_ssh");
   std::string by = options.Has("--launcher") ? options.Value("--launcher") : "pdsh";
   std::transform(by.begin(), by.end(), by.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   if (several && by != "pdsh") {
     const bool slurm = by == "slurm";
     if (!slurm && by != "openmpi" && by != "mpich" && by != "impi" && by != "mvapich") {
-      return Error(fmt::format("deepspeed: --launcher {} is not known; it is pdsh, slurm, openmpi, "
-                               "mpich, impi or mvapich",
-                               by));
+      return Error(
+          fmt::format("deepspeed: --launcher {} is not known; it is pdsh, slurm, openmpi, "
+                      "mpich, impi or mvapich",
+                      by));
     }
     SetStepVariables({slurm ? "srun" : "mpirun", launch.hosts, launch.ranks_per_host, 0, 0},
                      &launch);

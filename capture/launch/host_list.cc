@@ -33,8 +33,7 @@ Status ExpandItem(const std::string& item, std::vector<std::string>* names) {
     }
     for (int number = from; number <= to; ++number) {
       const std::string middle = fmt::format("{:0{}}", number, first.size());
-      RETURN_IF_ERROR(
-          ExpandItem(item.substr(0, open) + middle + item.substr(close + 1), names));
+      RETURN_IF_ERROR(ExpandItem(item.substr(0, open) + middle + item.substr(close + 1), names));
     }
   }
   return OkStatus();

@@ -1,5 +1,6 @@
 // https://slurm.schedmd.com/srun.html, https://slurm.schedmd.com/sbatch.html,
-// https://docs.open-mpi.org/en/main/man-openmpi/man1/mpirun.1.html and the options of MPICH's hydra.
+// https://docs.open-mpi.org/en/main/man-openmpi/man1/mpirun.1.html and the options of MPICH's
+// hydra.
 #include "capture/launch/job_steps.h"
 
 #include <fmt/format.h>
@@ -22,28 +23,119 @@ namespace {
 OptionTable SlurmOptions(const std::string& launcher) {
   OptionTable table;
   table.launcher = launcher;
-  for (const char* option :
-       {"--nodes|-N", "--ntasks|-n", "--ntasks-per-node|--tasks-per-node", "--gpus-per-node",
-        "--gpus|-G", "--gres", "--gpus-per-task", "--ntasks-per-gpu", "--cpus-per-task|-c",
-        "--nodelist|-w", "--chdir|-D", "--export", "--array|-a",
-        "--accel-bind", "--account|-A", "--acctg-freq", "--bcast-exclude", "--het-group|--pack-group",
-        "--send-libs", "--treewidth", "--tres-per-job", "--batch", "--bb", "--bbf", "--bcast", "--begin",
-        "--bell", "--burst-buffer", "--cluster-constraint", "--clusters|-M", "--comment",
-        "--compress", "--constraint|-C", "--container", "--container-id", "--container-image",
-        "--container-mounts", "--container-name", "--container-save", "--container-workdir",
-        "--container-env", "--core-spec|-S", "--cores-per-socket", "--cpu-bind|--cpu_bind",
-        "--cpu-freq", "--cpus-per-gpu", "--deadline", "--delay-boot", "--dependency|-d",
-        "--distribution|-m", "--epilog", "--error|-e", "--exclude|-x", "--export-file", "--extra",
-        "--extra-node-info|-B", "--gid", "--gpu-bind", "--gpu-freq", "--gpus-per-socket",
-        "--gres-flags", "--hint", "--input|-i", "--jobid", "--job-name|-J", "--licenses|-L",
-        "--mail-type", "--mail-user", "--max-threads", "--mcs-label", "--mem", "--mem-bind|--mem_bind",
-        "--mem-per-cpu", "--mem-per-gpu", "--mincpus", "--mpi", "--msg-timeout", "--network",
-        "--nodefile|-F", "--ntasks-per-core", "--ntasks-per-socket", "--open-mode", "--output|-o",
-        "--partition|-p", "--power", "--prefer", "--priority", "--profile", "--prolog", "--qos|-q",
-        "--reboot", "--relative|-r", "--reservation", "--segment", "--signal", "--slurmd-debug",
-        "--sockets-per-node", "--switches", "--task-epilog", "--task-prolog", "--thread-spec",
-        "--threads-per-core", "--threads|-T", "--time|-t", "--time-min", "--tmp", "--tres-bind",
-        "--tres-per-task", "--uid", "--wait-all-nodes", "--wckey", "--wrap", "--environment"}) {
+  for (const char* option : {"--nodes|-N",
+                             "--ntasks|-n",
+                             "--ntasks-per-node|--tasks-per-node",
+                             "--gpus-per-node",
+                             "--gpus|-G",
+                             "--gres",
+                             "--gpus-per-task",
+                             "--ntasks-per-gpu",
+                             "--cpus-per-task|-c",
+                             "--nodelist|-w",
+                             "--chdir|-D",
+                             "--export",
+                             "--array|-a",
+                             "--accel-bind",
+                             "--account|-A",
+                             "--acctg-freq",
+                             "--bcast-exclude",
+                             "--het-group|--pack-group",
+                             "--send-libs",
+                             "--treewidth",
+                             "--tres-per-job",
+                             "--batch",
+                             "--bb",
+                             "--bbf",
+                             "--bcast",
+                             "--begin",
+                             "--bell",
+                             "--burst-buffer",
+                             "--cluster-constraint",
+                             "--clusters|-M",
+                             "--comment",
+                             "--compress",
+                             "--constraint|-C",
+                             "--container",
+                             "--container-id",
+                             "--container-image",
+                             "--container-mounts",
+                             "--container-name",
+                             "--container-save",
+                             "--container-workdir",
+                             "--container-env",
+                             "--core-spec|-S",
+                             "--cores-per-socket",
+                             "--cpu-bind|--cpu_bind",
+                             "--cpu-freq",
+                             "--cpus-per-gpu",
+                             "--deadline",
+                             "--delay-boot",
+                             "--dependency|-d",
+                             "--distribution|-m",
+                             "--epilog",
+                             "--error|-e",
+                             "--exclude|-x",
+                             "--export-file",
+                             "--extra",
+                             "--extra-node-info|-B",
+                             "--gid",
+                             "--gpu-bind",
+                             "--gpu-freq",
+                             "--gpus-per-socket",
+                             "--gres-flags",
+                             "--hint",
+                             "--input|-i",
+                             "--jobid",
+                             "--job-name|-J",
+                             "--licenses|-L",
+                             "--mail-type",
+                             "--mail-user",
+                             "--max-threads",
+                             "--mcs-label",
+                             "--mem",
+                             "--mem-bind|--mem_bind",
+                             "--mem-per-cpu",
+                             "--mem-per-gpu",
+                             "--mincpus",
+                             "--mpi",
+                             "--msg-timeout",
+                             "--network",
+                             "--nodefile|-F",
+                             "--ntasks-per-core",
+                             "--ntasks-per-socket",
+                             "--open-mode",
+                             "--output|-o",
+                             "--partition|-p",
+                             "--power",
+                             "--prefer",
+                             "--priority",
+                             "--profile",
+                             "--prolog",
+                             "--qos|-q",
+                             "--reboot",
+                             "--relative|-r",
+                             "--reservation",
+                             "--segment",
+                             "--signal",
+                             "--slurmd-debug",
+                             "--sockets-per-node",
+                             "--switches",
+                             "--task-epilog",
+                             "--task-prolog",
+                             "--thread-spec",
+                             "--threads-per-core",
+                             "--threads|-T",
+                             "--time|-t",
+                             "--time-min",
+                             "--tmp",
+                             "--tres-bind",
+                             "--tres-per-task",
+                             "--uid",
+                             "--wait-all-nodes",
+                             "--wckey",
+                             "--wrap",
+                             "--environment"}) {
     table.options.push_back({option});
   }
   // srun's --wait takes seconds, sbatch's none.
@@ -56,13 +148,37 @@ OptionTable SlurmOptions(const std::string& launcher) {
         "--container-writable", "--container-readonly", "--container-entrypoint-log"}) {
     table.options.push_back({optional, LauncherOption::kOptional});
   }
-  for (const char* flag :
-       {"--contiguous", "--disable-status|-X", "--exact", "--external-launcher", "--hold|-H",
-        "--ignore-pbs", "--interactive", "--label|-l", "--multi-prog", "--no-allocate|-Z",
-        "--no-kill|-k", "--no-requeue", "--oversubscribe|-s", "--share", "--overcommit|-O",
-        "--overlap", "--parsable", "--preserve-env|-E", "--pty", "--quiet|-Q",
-        "--quit-on-interrupt", "--requeue", "--spread-job", "--test-only", "--unbuffered|-u",
-        "--use-min-nodes", "--verbose|-v", "--whole", "--help|-h", "--usage", "--version|-V"}) {
+  for (const char* flag : {"--contiguous",
+                           "--disable-status|-X",
+                           "--exact",
+                           "--external-launcher",
+                           "--hold|-H",
+                           "--ignore-pbs",
+                           "--interactive",
+                           "--label|-l",
+                           "--multi-prog",
+                           "--no-allocate|-Z",
+                           "--no-kill|-k",
+                           "--no-requeue",
+                           "--oversubscribe|-s",
+                           "--share",
+                           "--overcommit|-O",
+                           "--overlap",
+                           "--parsable",
+                           "--preserve-env|-E",
+                           "--pty",
+                           "--quiet|-Q",
+                           "--quit-on-interrupt",
+                           "--requeue",
+                           "--spread-job",
+                           "--test-only",
+                           "--unbuffered|-u",
+                           "--use-min-nodes",
+                           "--verbose|-v",
+                           "--whole",
+                           "--help|-h",
+                           "--usage",
+                           "--version|-V"}) {
     table.options.push_back({flag, 0});
   }
   return table;
@@ -73,29 +189,93 @@ OptionTable MpiOptions(const std::string& launcher) {
   table.launcher = launcher;
   table.one_dash = true;
   table.prefixes = false;
-  for (const char* option :
-       {"-np|-n|-c", "-npernode|-N|-ppn|-perhost|-ppr", "-map-by", "-host|-H|-hosts",
-        "-hostfile|-machinefile|-f", "-x", "-genv-list|-genvlist", "-envlist", "-wdir|-wd",
-        "-bind-to", "-rank-by", "-rankfile|-rf", "-output-filename", "-path", "-prefix", "-tune",
-        "-am", "-timeout", "-stdin", "-cpus-per-proc", "-cpus-per-rank", "-cpu-set", "-cpu-list",
-        "-personality", "-output", "-mca-base-env-list", "-npersocket", "-launch-agent",
-        "-bootstrap", "-launcher", "-iface", "-rmk", "-outfile-pattern", "-errfile-pattern",
-        "-max-restarts", "-dvm", "-runtime-options", "-pmixmca"}) {
+  for (const char* option : {"-np|-n|-c",
+                             "-npernode|-N|-ppn|-perhost|-ppr",
+                             "-map-by",
+                             "-host|-H|-hosts",
+                             "-hostfile|-machinefile|-f",
+                             "-x",
+                             "-genv-list|-genvlist",
+                             "-envlist",
+                             "-wdir|-wd",
+                             "-bind-to",
+                             "-rank-by",
+                             "-rankfile|-rf",
+                             "-output-filename",
+                             "-path",
+                             "-prefix",
+                             "-tune",
+                             "-am",
+                             "-timeout",
+                             "-stdin",
+                             "-cpus-per-proc",
+                             "-cpus-per-rank",
+                             "-cpu-set",
+                             "-cpu-list",
+                             "-personality",
+                             "-output",
+                             "-mca-base-env-list",
+                             "-npersocket",
+                             "-launch-agent",
+                             "-bootstrap",
+                             "-launcher",
+                             "-iface",
+                             "-rmk",
+                             "-outfile-pattern",
+                             "-errfile-pattern",
+                             "-max-restarts",
+                             "-dvm",
+                             "-runtime-options",
+                             "-pmixmca"}) {
     table.options.push_back({option});
   }
   for (const char* option : {"-mca", "-gmca", "-prtemca", "-genv", "-env", "-set"}) {
     table.options.push_back({option, 2});
   }
-  for (const char* flag :
-       {"-allow-run-as-root", "-oversubscribe", "-nooversubscribe", "-tag-output",
-        "-timestamp-output", "-merge-stderr-to-stdout", "-display-map", "-display-allocation",
-        "-display-devel-map", "-report-bindings", "-report-child-jobs-separately", "-quiet|-q",
-        "-verbose|-v", "-bynode", "-byslot", "-bycore", "-bysocket", "-bind-to-none",
-        "-bind-to-core", "-bind-to-socket", "-nolocal", "-enable-recovery", "-disable-recovery",
-        "-continuous", "-pernode", "-do-not-launch", "-leave-session-attached", "-novm", "-xml",
-        "-use-hwthread-cpus", "-genvall", "-genvnone", "-envall", "-envnone", "-l", "-prepend-rank",
-        "-print-all-exitcodes", "-print-rank-map", "-help|-h", "-version|-V", "-stream-buffering",
-        "-debug", "-forward-signals", "-get-stack-traces"}) {
+  for (const char* flag : {"-allow-run-as-root",
+                           "-oversubscribe",
+                           "-nooversubscribe",
+                           "-tag-output",
+                           "-timestamp-output",
+                           "-merge-stderr-to-stdout",
+                           "-display-map",
+                           "-display-allocation",
+                           "-display-devel-map",
+                           "-report-bindings",
+                           "-report-child-jobs-separately",
+                           "-quiet|-q",
+                           "-verbose|-v",
+                           "-bynode",
+                           "-byslot",
+                           "-bycore",
+                           "-bysocket",
+                           "-bind-to-none",
+                           "-bind-to-core",
+                           "-bind-to-socket",
+                           "-nolocal",
+                           "-enable-recovery",
+                           "-disable-recovery",
+                           "-continuous",
+                           "-pernode",
+                           "-do-not-launch",
+                           "-leave-session-attached",
+                           "-novm",
+                           "-xml",
+                           "-use-hwthread-cpus",
+                           "-genvall",
+                           "-genvnone",
+                           "-envall",
+                           "-envnone",
+                           "-l",
+                           "-prepend-rank",
+                           "-print-all-exitcodes",
+                           "-print-rank-map",
+                           "-help|-h",
+                           "-version|-V",
+                           "-stream-buffering",
+                           "-debug",
+                           "-forward-signals",
+                           "-get-stack-traces"}) {
     table.options.push_back({flag, 0});
   }
   return table;
@@ -115,9 +295,10 @@ Result<std::optional<int>> Nodes(const std::string& launcher, const std::string&
   if (text.substr(0, dash) == text.substr(dash + 1)) {
     return Number(launcher, "--nodes", text.substr(0, dash));
   }
-  return Error(fmt::format("{}: --nodes {} leaves the number of hosts open; write the number that "
-                           "trains",
-                           launcher, text));
+  return Error(
+      fmt::format("{}: --nodes {} leaves the number of hosts open; write the number that "
+                  "trains",
+                  launcher, text));
 }
 
 // Hosts and tasks by the options of Slurm. `otherwise`: the job around the step, if any.
@@ -128,11 +309,10 @@ struct SlurmCounts {
 Result<SlurmCounts> CountsOf(const ParsedOptions& options, const std::string& launcher) {
   SlurmCounts counts;
   ASSIGN_OR_RETURN(counts.nodes, Nodes(launcher, options.Value("--nodes")));
-  for (const auto& [name, out] : {std::pair{"--ntasks", &counts.tasks},
-                                  {"--ntasks-per-node", &counts.per_node}}) {
+  for (const auto& [name, out] :
+       {std::pair{"--ntasks", &counts.tasks}, {"--ntasks-per-node", &counts.per_node}}) {
     if (!options.Has(name)) continue;
-    ASSIGN_OR_RETURN(const int number,
-                     PositiveNumber(launcher + ": " + name, options.Value(name)));
+    ASSIGN_OR_RETURN(const int number, PositiveNumber(launcher + ": " + name, options.Value(name)));
     *out = number;
   }
   const auto gpus_in = [](const std::string& text) {  // "8", "h100:8", "gpu:h100:8"
@@ -156,8 +336,7 @@ int TasksOfVariable(const Variables& environment, const std::string& name) {
 }
 
 Result<StepCommand> ReadSrun(const Call& call, const ClusterSize& cluster) {
-  ASSIGN_OR_RETURN(const ParsedOptions options,
-                   ParseOptions(SlurmOptions("srun"), call.words, 1));
+  ASSIGN_OR_RETURN(const ParsedOptions options, ParseOptions(SlurmOptions("srun"), call.words, 1));
   if (options.Has("--multi-prog")) {
     return Error("srun: --multi-prog starts several programs; a capture follows one");
   }
@@ -211,8 +390,8 @@ Result<std::optional<int>> TasksOfMapping(const std::string& launcher, const std
   const size_t colon = mapping.find(':', 4);
   const std::string unit = colon == std::string::npos ? "" : mapping.substr(colon + 1);
   if (!unit.starts_with("node")) {
-    return Error(fmt::format("{}: --map-by {} places ranks inside a host; write ppr:N:node", launcher,
-                             mapping));
+    return Error(fmt::format("{}: --map-by {} places ranks inside a host; write ppr:N:node",
+                             launcher, mapping));
   }
   return Number(launcher, "--map-by ppr", mapping.substr(4, colon - 4));
 }
@@ -235,8 +414,7 @@ Result<std::vector<ListedHost>> HostsOfMpi(const ParsedOptions& options, const C
 
 Result<StepCommand> ReadMpi(const Call& call, const ClusterSize& cluster) {
   const std::string launcher = BaseName(call.words.front());
-  ASSIGN_OR_RETURN(const ParsedOptions options,
-                   ParseOptions(MpiOptions(launcher), call.words, 1));
+  ASSIGN_OR_RETURN(const ParsedOptions options, ParseOptions(MpiOptions(launcher), call.words, 1));
   if (options.rest >= call.words.size()) return Error(launcher + ": it names no command to start");
   for (size_t i = options.rest; i < call.words.size(); ++i) {
     if (call.words[i] == ":") {
@@ -262,16 +440,17 @@ Result<StepCommand> ReadMpi(const Call& call, const ClusterSize& cluster) {
     per_node = hosts.front().slots > 0 ? hosts.front().slots : cluster.gpus_per_host;
     for (const ListedHost& host : hosts) {
       if (host.slots == hosts.front().slots) continue;
-      return Error(fmt::format("{}: host '{}' has {} slots and host '{}' {}; a capture needs the "
-                               "same number on each",
-                               launcher, hosts.front().name, hosts.front().slots, host.name,
-                               host.slots));
+      return Error(
+          fmt::format("{}: host '{}' has {} slots and host '{}' {}; a capture needs the "
+                      "same number on each",
+                      launcher, hosts.front().name, hosts.front().slots, host.name, host.slots));
     }
   }
   const int most = per_node.value_or(cluster.gpus_per_host);
   if (!tasks) {
     if (hosts.empty()) {
-      return Error(launcher + ": it says neither how many ranks it starts (-np) nor on which hosts");
+      return Error(launcher +
+                   ": it says neither how many ranks it starts (-np) nor on which hosts");
     }
     tasks = static_cast<int>(hosts.size()) * most;
   }
@@ -338,9 +517,9 @@ Variables VariablesOfStep(const JobStep& step, int task) {
   const int host = task / step.tasks_per_host;
   Variables variables;
   if (step.launcher == "srun") {
-    const std::string per_host = step.hosts == 1 ? text(step.tasks_per_host)
-                                                 : fmt::format("{}(x{})", step.tasks_per_host,
-                                                               step.hosts);
+    const std::string per_host = step.hosts == 1
+                                     ? text(step.tasks_per_host)
+                                     : fmt::format("{}(x{})", step.tasks_per_host, step.hosts);
     const std::string names = Join(JobHostNames(step.hosts), ",");
     variables = {{"SLURM_JOB_ID", "1"},
                  {"SLURM_JOBID", "1"},
@@ -369,9 +548,10 @@ Variables VariablesOfStep(const JobStep& step, int task) {
                  {"MPI_LOCALNRANKS", text(step.tasks_per_host)}};
   }
   for (const auto& [name, number] : NumbersOfStep(step.launcher)) {
-    variables.emplace_back(name, text(number == RankNumber::kRank        ? task
-                                      : number == RankNumber::kLocalRank ? task % step.tasks_per_host
-                                                                         : host));
+    variables.emplace_back(name,
+                           text(number == RankNumber::kRank        ? task
+                                : number == RankNumber::kLocalRank ? task % step.tasks_per_host
+                                                                   : host));
   }
   return variables;
 }
@@ -381,7 +561,8 @@ void SetStepVariables(const JobStep& step, Launch* launch) {
     Set(&launch->environment, name, value);
   }
   for (const auto& number : NumbersOfStep(step.launcher)) launch->rank_variables.push_back(number);
-  if (step.launcher == "srun") launch->rank_variables.emplace_back("SLURM_GTIDS", RankNumber::kRank);
+  if (step.launcher == "srun")
+    launch->rank_variables.emplace_back("SLURM_GTIDS", RankNumber::kRank);
 }
 
 Result<Variables> VariablesOfJob(const std::vector<std::string>& options,
@@ -401,21 +582,21 @@ Result<Variables> VariablesOfJob(const std::vector<std::string>& options,
   }
   const int nodes = counts.nodes.value_or(1);
   const std::string names = Join(JobHostNames(nodes), ",");
-  Variables variables = {{"SLURM_JOB_ID", "1"},
-                         {"SLURM_JOBID", "1"},
-                         {"SLURM_JOB_NAME", parsed.Has("--job-name") ? parsed.Value("--job-name")
-                                                                     : std::string("capture")},
-                         {"SLURM_NNODES", text(nodes)},
-                         {"SLURM_JOB_NUM_NODES", text(nodes)},
-                         {"SLURM_JOB_NODELIST", names},
-                         {"SLURM_NODELIST", names},
-                         {"SLURM_NODEID", "0"},
-                         {"SLURM_PROCID", "0"},
-                         {"SLURM_LOCALID", "0"},
-                         {"SLURMD_NODENAME", "node0"},
-                         {"SLURM_JOB_PARTITION", parsed.Has("--partition")
-                                                     ? parsed.Value("--partition")
-                                                     : std::string("capture")}};
+  Variables variables = {
+      {"SLURM_JOB_ID", "1"},
+      {"SLURM_JOBID", "1"},
+      {"SLURM_JOB_NAME",
+       parsed.Has("--job-name") ? parsed.Value("--job-name") : std::string("capture")},
+      {"SLURM_NNODES", text(nodes)},
+      {"SLURM_JOB_NUM_NODES", text(nodes)},
+      {"SLURM_JOB_NODELIST", names},
+      {"SLURM_NODELIST", names},
+      {"SLURM_NODEID", "0"},
+      {"SLURM_PROCID", "0"},
+      {"SLURM_LOCALID", "0"},
+      {"SLURMD_NODENAME", "node0"},
+      {"SLURM_JOB_PARTITION",
+       parsed.Has("--partition") ? parsed.Value("--partition") : std::string("capture")}};
   if (counts.per_node) variables.emplace_back("SLURM_NTASKS_PER_NODE", text(*counts.per_node));
   if (counts.tasks || counts.per_node) {
     variables.emplace_back("SLURM_NTASKS",
@@ -425,8 +606,8 @@ Result<Variables> VariablesOfJob(const std::vector<std::string>& options,
   if (parsed.Has("--cpus-per-task")) {
     variables.emplace_back("SLURM_CPUS_PER_TASK", parsed.Value("--cpus-per-task"));
   }
-  const int gpus = counts.gpus_per_node.value_or(
-      counts.gpus ? std::max(1, *counts.gpus / nodes) : cluster.gpus_per_host);
+  const int gpus = counts.gpus_per_node.value_or(counts.gpus ? std::max(1, *counts.gpus / nodes)
+                                                             : cluster.gpus_per_host);
   variables.emplace_back("SLURM_GPUS_ON_NODE", text(gpus));
   if (parsed.Has("--gpus-per-node")) variables.emplace_back("SLURM_GPUS_PER_NODE", text(gpus));
   if (counts.gpus) variables.emplace_back("SLURM_GPUS", text(*counts.gpus));

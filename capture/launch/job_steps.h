@@ -39,8 +39,8 @@ Result<Variables> VariablesOfJob(const std::vector<std::string>& options,
                                  const ClusterSize& cluster);
 // The options of the lines #SBATCH of a script.
 std::vector<std::string> JobOptionsOfScript(const std::string& text);
-// Index of the script among the words of sbatch or salloc, behind their options; the number of words
-// if there is none, and sbatch reads it from its standard input.
+// Index of the script among the words of sbatch or salloc, behind their options; the number of
+// words if there is none, and sbatch reads it from its standard input.
 Result<size_t> ScriptOfSbatch(const std::vector<std::string>& words);
 // The command of --wrap, which takes the place of a script; "" if it is not given.
 Result<std::string> WrappedBySbatch(const std::vector<std::string>& words);

@@ -54,7 +54,7 @@ struct ClusterSize {
   int hosts = 1;
   int gpus_per_host = 8;
   // As nvidia-smi prints them; "" and 0: not known.
-  std::string gpu;  // "NVIDIA H100 SXM 80G"
+  std::string gpu;                 // "NVIDIA H100 SXM 80G"
   std::string compute_capability;  // "9.0"
   long memory_mib = 0;
 };

@@ -27,17 +27,17 @@ struct Named {
   const char* name;
   Kind kind;
 };
-constexpr Named kPrograms[] = {
-    {"torchrun", Kind::kTorchrun},           {"deepspeed", Kind::kDeepSpeed},
-    {"deepspeed.pt", Kind::kDeepSpeed},      {"ds", Kind::kDeepSpeed},
-    {"accelerate-launch", Kind::kAccelerate}};
-constexpr Named kModules[] = {
-    {"torch.distributed.run", Kind::kTorchrun},
-    {"torch.distributed.elastic.launch", Kind::kTorchrun},
-    {"torch.distributed.launch", Kind::kTorchLaunch},
-    {"deepspeed.launcher.runner", Kind::kDeepSpeed},
-    {"deepspeed", Kind::kDeepSpeed},
-    {"accelerate.commands.launch", Kind::kAccelerate}};
+constexpr Named kPrograms[] = {{"torchrun", Kind::kTorchrun},
+                               {"deepspeed", Kind::kDeepSpeed},
+                               {"deepspeed.pt", Kind::kDeepSpeed},
+                               {"ds", Kind::kDeepSpeed},
+                               {"accelerate-launch", Kind::kAccelerate}};
+constexpr Named kModules[] = {{"torch.distributed.run", Kind::kTorchrun},
+                              {"torch.distributed.elastic.launch", Kind::kTorchrun},
+                              {"torch.distributed.launch", Kind::kTorchLaunch},
+                              {"deepspeed.launcher.runner", Kind::kDeepSpeed},
+                              {"deepspeed", Kind::kDeepSpeed},
+                              {"accelerate.commands.launch", Kind::kAccelerate}};
 
 // Finds the launcher by the name of its program, behind Python or not, or by its module.
 std::optional<Known> Find(const std::vector<std::string>& words) {
@@ -162,9 +162,10 @@ Result<Launch> ReadProgram(const Call& call, const ClusterSize& cluster) {
   int local = NumberOf(call.environment, "LOCAL_WORLD_SIZE");
   if (local <= 0) local = std::min(world, cluster.gpus_per_host);
   if (world % local != 0) {
-    return Error(fmt::format("WORLD_SIZE {} is no multiple of {}, the ranks of a host; set "
-                             "LOCAL_WORLD_SIZE",
-                             world, local));
+    return Error(
+        fmt::format("WORLD_SIZE {} is no multiple of {}, the ranks of a host; set "
+                    "LOCAL_WORLD_SIZE",
+                    world, local));
   }
   launch.launcher = "RANK and WORLD_SIZE";
   launch.hosts = world / local;

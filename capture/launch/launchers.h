@@ -1,6 +1,6 @@
 // Reads the command lines of launchers that start the ranks of a program themselves: torchrun and
-// its modules, deepspeed, accelerate. What an option means is the launcher's documentation; one that
-// is not known is an error.
+// its modules, deepspeed, accelerate. What an option means is the launcher's documentation; one
+// that is not known is an error.
 #ifndef DRYDOCK_CAPTURE_LAUNCH_LAUNCHERS_H_
 #define DRYDOCK_CAPTURE_LAUNCH_LAUNCHERS_H_
 
@@ -17,12 +17,12 @@ namespace drydock::capture {
 // as "accelerate config", which launch nothing, do not.
 bool IsLauncher(const std::vector<std::string>& words);
 
-// REQUIRES: IsLauncher(call.words). Errors: an option that the launcher does not have, a number that
-// is missing, ranks that are not the same on each host.
+// REQUIRES: IsLauncher(call.words). Errors: an option that the launcher does not have, a number
+// that is missing, ranks that are not the same on each host.
 Result<Launch> ReadLauncher(const Call& call, const ClusterSize& cluster);
 
-// A program that is started by itself, or by the job step around the call: one rank for each task of
-// the step. REQUIRES: the words start a file or module with Python.
+// A program that is started by itself, or by the job step around the call: one rank for each task
+// of the step. REQUIRES: the words start a file or module with Python.
 Result<Launch> ReadProgram(const Call& call, const ClusterSize& cluster);
 
 // For each launcher: `python` is the interpreter that it belongs to, words[arguments] the first

@@ -143,10 +143,11 @@ class Reader {
         return Error(fmt::format("{}: option '{}' needs a value", table_.launcher, name));
       }
       if (!table_.dash_values && words_[at_].starts_with("--")) {
-        return Error(fmt::format(
-            "{}: option '{}' has no value: '{}' follows it; a variable of the script is empty here; "
-            "set it before the command: NAME=VALUE drydock capture ...",
-            table_.launcher, name, words_[at_]));
+        return Error(
+            fmt::format("{}: option '{}' has no value: '{}' follows it; a variable of the script "
+                        "is empty here; "
+                        "set it before the command: NAME=VALUE drydock capture ...",
+                        table_.launcher, name, words_[at_]));
       }
       values.push_back(words_[at_++]);
     }

@@ -44,8 +44,8 @@ struct ParsedOptions {
 Result<ParsedOptions> ParseOptions(const OptionTable& table, const std::vector<std::string>& words,
                                    size_t begin);
 
-// Text for an error behind options that were read: a value that looks like a word of its own, since a
-// variable of the script in front of it is empty; else "".
+// Text for an error behind options that were read: a value that looks like a word of its own, since
+// a variable of the script in front of it is empty; else "".
 std::string SuspectedValue(const std::vector<GivenOption>& given);
 
 // Reads a number of at least 1. `what` names it: "torchrun: --nnodes".

@@ -70,15 +70,16 @@ Result<int> HostsOf(const std::string& what, const std::string& text) {
   ASSIGN_OR_RETURN(const int least, PositiveNumber(what, text.substr(0, colon)));
   ASSIGN_OR_RETURN(const int most, PositiveNumber(what, text.substr(colon + 1)));
   if (least == most) return most;
-  return Error(fmt::format(
-      "{} {} leaves the number of hosts open; write the number that trains: {} or {}", what, text,
-      least, most));
+  return Error(
+      fmt::format("{} {} leaves the number of hosts open; write the number that trains: {} or {}",
+                  what, text, least, most));
 }
 
 Result<int> RanksPerHost(const std::string& what, const std::string& text,
                          const ClusterSize& cluster) {
   if (text == "gpu" || text == "auto") return cluster.gpus_per_host;
-  if (text == "cpu") return Error(what + " cpu starts a rank for each core; write a number, or gpu");
+  if (text == "cpu")
+    return Error(what + " cpu starts a rank for each core; write a number, or gpu");
   return PositiveNumber(what, text);
 }
 
@@ -99,9 +100,9 @@ Result<Launch> ReadTorchrun(const LauncherWords& words, const ClusterSize& clust
   launch.launcher = name;
   launch.folder = call.folder;
   launch.environment = environment;
-  ASSIGN_OR_RETURN(launch.hosts,
-                   HostsOf(name + ": --nnodes",
-                           ValueOr(options, "--nnodes", environment, "PET_NNODES", "1")));
+  ASSIGN_OR_RETURN(
+      launch.hosts,
+      HostsOf(name + ": --nnodes", ValueOr(options, "--nnodes", environment, "PET_NNODES", "1")));
   ASSIGN_OR_RETURN(
       launch.ranks_per_host,
       RanksPerHost(name + ": --nproc-per-node",

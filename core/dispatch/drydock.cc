@@ -1,4 +1,5 @@
-// drydock NAME ARGUMENTS: becomes the tool of this name, which lies beside it: drydock-NAME or NAME.
+// drydock NAME ARGUMENTS: becomes the tool of this name, which lies beside it: drydock-NAME or
+// NAME.
 #include <fmt/format.h>
 #include <unistd.h>
 

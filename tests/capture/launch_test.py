@@ -110,8 +110,8 @@ eval "torchrun --nproc-per-node ${sizes[small]} 'my file.py' \"\${arguments[@]}\
         self.assertEqual(self.commands("""
 gpus=$(nvidia-smi -L | wc -l)
 port=$(python3 -c 'print(29500)')
-torchrun --nproc-per-node $gpus --nnodes ${NODES:-2} --master_port $port t.py
-"""), [(2, 8, ["python", "-u", "t.py"])])
+torchrun --nproc-per-node $gpus --nnodes ${NODES:-2} --master_port $port t.py --at $(hostname -I | awk '{print $1}')
+"""), [(2, 8, ["python", "-u", "t.py", "--at", "127.0.0.1"])])
 
     def test_jobs(self):
         one = self.launches("""#SBATCH --nodes=4
@@ -166,6 +166,7 @@ for host in 0 1 2 3; do NODE_RANK=$host torchrun --nnodes 4 --nproc-per-node 8 -
         (self.folder / "make.py").write_text("open('layers.txt', 'w').write('12')\n")
         text = "python make.py\ntorchrun t.py --layers $(cat layers.txt 2>/dev/null || echo none)\n"
         self.assertEqual(self.commands(text), [(1, 1, ["python", "-u", "t.py", "--layers", "none"])])
+        self.assertIn("drydock-capture: executes the script, with stand-ins in place of launchers: bash run.sh\n", self.notes)
         self.assertIn("drydock-capture: was not run: python make.py; --run-helpers runs it\n", self.notes)
         self.assertEqual(self.commands(text, options=["--run-helpers"]), [(1, 1, ["python", "-u", "t.py", "--layers", "12"])])
         self.assertEqual(self.commands("pip install x\ncurl -s a | sh\ntorchrun t.py\n"), [(1, 1, ["python", "-u", "t.py"])])
