@@ -5,10 +5,12 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 
 #include "capture/log/log_text.h"
 #include "capture/run/rank_run.h"
+#include "capture/tape/launch_costs.h"
 #include "capture/tape/make_tape.h"
 #include "capture/tape/tape_text.h"
 #include "core/base/files.h"
@@ -16,7 +18,6 @@
 #include "core/nccl/nccl_library.h"
 #include "core/schema/artefacts/artefacts.h"
 #include "core/schema/cluster/cluster_file.h"
-#include "core/schema/host/host_launch_file.h"
 #include "core/schema/host/host_memory_file.h"
 #include "simccl/record/workload/program.h"
 
@@ -24,25 +25,12 @@ namespace drydock {
 namespace {
 
 struct Options {
-  std::string cluster, cache, libraries, sources, out, run_folder, log;
+  std::string cluster, cache, libraries, sources, out, run_folder, log, timed;
   int iteration = 0;
   bool with_times = false;
   capture::RankProgram program;
   int rank = 0;
 };
-
-// Of host_launch in configs/host-launch.yaml.
-constexpr const char* kLaunchSet = "captured";
-
-Result<HostLaunch> ReadLaunch() {
-  const std::string path = std::string(kDefaultConfigDirectory) + "/host-launch.yaml";
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
-  ASSIGN_OR_RETURN(const std::vector<HostLaunchSet> sets, ParseHostLaunchFile(text, path));
-  for (const HostLaunchSet& set : sets) {
-    if (set.launch.name == kLaunchSet) return set.launch;
-  }
-  return Error(fmt::format("has no set '{}'", kLaunchSet), {path, 0, 0});
-}
 
 Status WriteRun(const Options& options, const ClusterInput& cluster,
                 const capture::RankTape& tape) {
@@ -69,7 +57,7 @@ Status WriteRun(const Options& options, const ClusterInput& cluster,
   workload.class_of_rank[0] = 0;
   workload.class_count = recording.ranks.size() > 1 ? 2 : 1;
   if (workload.class_count == 1) workload.programs.pop_back();
-  ASSIGN_OR_RETURN(workload.launch, ReadLaunch());
+  ASSIGN_OR_RETURN(workload.launch, capture::LaunchCosts(tape.host));
   const std::string path = std::string(kDefaultConfigDirectory) + "/host-memory.yaml";
   ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
   ASSIGN_OR_RETURN(const HostMemoryDefaults defaults, ParseHostMemoryFile(text, path));
@@ -87,8 +75,13 @@ Status Write(const Options& options, const ClusterInput& cluster, const capture:
   if (options.iteration == 0) {
     return WriteFileAtomically(options.out, capture::LogText(log, {options.with_times}));
   }
-  ASSIGN_OR_RETURN(const capture::RankTape tape,
-                   capture::MakeTape(log, {options.iteration, options.program.world}));
+  capture::TapeOptions tape_options = {options.iteration, options.program.world, nullptr};
+  std::optional<capture::ProcessLog> timed;
+  if (!options.timed.empty()) {
+    ASSIGN_OR_RETURN(timed, capture::ProcessLog::Read(options.timed));
+    tape_options.timed = &*timed;
+  }
+  ASSIGN_OR_RETURN(const capture::RankTape tape, capture::MakeTape(log, tape_options));
   if (!options.run_folder.empty()) RETURN_IF_ERROR(WriteRun(options, cluster, tape));
   return WriteFileAtomically(options.out, capture::TapeText(tape, {options.with_times}));
 }
@@ -127,6 +120,7 @@ int main(int argc, char** argv) {
   app.add_option("--run", options.run_folder, "Write a run of this iteration, too");
   app.add_flag("--times", options.with_times, "Write times of the host, too");
   app.add_option("program", options.program.command, "Python and its arguments");
+  app.add_option("--timed", options.timed, "The log of a run that has the host's times");
   app.add_option("--log", options.log, "Read this log in place of running a program");
   CLI11_PARSE(app, argc, argv);
   const drydock::Status status = drydock::Run(options);

@@ -138,6 +138,8 @@ class Reader {
   size_t at_ = 0;
 };
 
+constexpr int kThreadShift = 40;
+
 bool TakePrefix(std::string_view prefix, std::string_view* text) {
   if (!text->starts_with(prefix)) return false;
   text->remove_prefix(prefix.size());
@@ -201,9 +203,13 @@ OperatorRange ParseRange(std::string_view text) {
   if (number != std::string_view::npos) {
     int64_t sequence = -1;
     const char* end = text.data() + text.size();
-    const auto read = std::from_chars(text.data() + number + 2, end, sequence);
+    int64_t thread = 0;  // threads have numbers of their own
+    auto read = std::from_chars(text.data() + number + 2, end, sequence);
+    if (read.ec == std::errc() && read.ptr != end && *read.ptr == '@') {
+      read = std::from_chars(read.ptr + 1, end, thread);
+    }
     if (read.ec == std::errc() && read.ptr == end) {
-      range.sequence = sequence;
+      range.sequence = (thread << kThreadShift) | sequence;
       text = text.substr(0, number);
     }
   }

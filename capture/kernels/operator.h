@@ -43,7 +43,8 @@ struct OperatorRange {
   RangeKind kind = RangeKind::kOperator;
   std::string name;  // "aten::mm", "MmBackward0", "Optimizer.step#AdamW.step"
   OperatorValues arguments;
-  int64_t sequence = -1;  // joins an operator and its node of autograd; -1: no gradients
+  // Joins an operator and its node of autograd; -1: no gradients.
+  int64_t sequence = -1;
   // Modules: "0:layers.3.mlp" is a part of the root 0.
   int root = -1;
   std::string path, type;

@@ -47,6 +47,10 @@ TEST(Operator, NodesScopesAndModules) {
   EXPECT_EQ(node.kind, RangeKind::kBackward);
   EXPECT_EQ(node.name, "MmBackward0");
   EXPECT_EQ(node.sequence, 7);
+  EXPECT_NE(ParseRange("backward MmBackward0 #7@3").sequence, node.sequence);
+  EXPECT_EQ(ParseRange("backward MmBackward0 #7@3").name, "MmBackward0");
+  EXPECT_EQ(ParseRange("aten::mm(Float[2]) #7@3").sequence,
+            ParseRange("backward MmBackward0 #7@3").sequence);
   EXPECT_EQ(ParseRange("scope Optimizer.step#AdamW.step").name, "Optimizer.step#AdamW.step");
   EXPECT_EQ(ParseRange("scope Optimizer.step#AdamW.step").kind, RangeKind::kScope);
   const OperatorRange module = ParseRange("module 2:model.layers.3.mlp MLP");

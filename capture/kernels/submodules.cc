@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "core/model/attention_backend.h"
 
@@ -22,6 +23,9 @@ enum Scales : int { kOfTensor = 0, kOf16 = 1, kOf32 = 2, kOfRows = 3, kOf128 = 4
 // cublasLtEpilogue_t: a bias is added (bit 2); the higher bits say which function follows.
 constexpr int kEpilogueBias = 4;
 constexpr int kBgradBits = 0x300;  // the bias gradients of A and B
+
+// Groups of convolutions with fewer channels than a tile of a tensor core has.
+constexpr int64_t kNarrow = 8;
 
 DataType TypeOf(const LoggedProduct& p) {
   switch (p.type_a) {
@@ -94,6 +98,52 @@ double NumberAt(const OperatorValues& values, size_t at) {
   return at < values.size() ? values[at].number : 0;
 }
 
+// FLOPs and bytes of fused attention.
+void SetCosts(const submodule::Attention& work, Submodule* s) {
+  const double share =
+      work.causal ? 1 - 0.5 * static_cast<double>(work.sequence) / static_cast<double>(work.keys())
+                  : 1;
+  const double forward = 2.0 * static_cast<double>(work.batch * work.heads * work.sequence) *
+                         static_cast<double>(work.keys()) * share *
+                         static_cast<double>(work.head_dim + work.value_width());
+  const bool is_backward = s->pass == Pass::kBackward;
+  s->flops = is_backward ? 2.5 * forward : forward;
+  const int64_t moved = work.batch * (work.sequence * work.heads + work.keys() * work.kv_heads) *
+                        (work.head_dim + work.value_width());
+  s->bytes = SizeOf(s->type) * moved * (is_backward ? 2 : 1);
+}
+
+// No model knows fused attention in fp32. It takes what its products take: two forward; backward
+// five, of which it computes one again.
+std::vector<Submodule> AttentionAsProducts(const submodule::Attention& work, const Submodule& s) {
+  const int64_t seen =
+      work.causal ? std::max<int64_t>(work.keys() - work.sequence / 2, 1) : work.keys();
+  const auto product = [&](int64_t n, int64_t k) {
+    submodule::GroupedLinear own;
+    own.experts = work.batch * work.heads;
+    own.rows = own.experts * work.sequence;
+    own.n = n;
+    own.k = k;
+    own.one_kernel = true;
+    Submodule part;
+    part.pass = Pass::kForward;
+    part.type = s.type;
+    part.flops =
+        2.0 * static_cast<double>(own.rows) * static_cast<double>(n) * static_cast<double>(k);
+    part.work = own;
+    return part;
+  };
+  const Submodule scores = product(seen, work.head_dim), values = product(work.value_width(), seen);
+  std::vector<Submodule> parts = {scores, values};
+  if (s.pass == Pass::kBackward) parts.insert(parts.end(), {scores, values, scores});
+  parts.front().bytes = s.bytes;
+  return parts;
+}
+
+bool HasModelOfAttention(DataType type) {
+  return type == DataType::kFp16 || type == DataType::kBf16 || IsQuantized(type);
+}
+
 std::optional<Submodule> AttentionSubmodule(const AttentionOperator& op,
                                             const OperatorValues& arguments) {
   const size_t last = std::max({op.queries + 2, op.causal, op.dropout});
@@ -139,14 +189,7 @@ std::optional<Submodule> AttentionSubmodule(const AttentionOperator& op,
   Submodule s;
   s.pass = op.is_backward ? Pass::kBackward : Pass::kForward;
   s.type = q->type;
-  const double seen =
-      static_cast<double>(work.keys()) *
-      (work.causal ? 1 - 0.5 * static_cast<double>(work.sequence) / static_cast<double>(work.keys())
-                   : 1);
-  const double forward = 2.0 * static_cast<double>(work.batch * work.heads * work.sequence) * seen *
-                         static_cast<double>(work.head_dim + work.value_width());
-  s.flops = op.is_backward ? 2.5 * forward : forward;
-  s.bytes = (q->bytes() * 2 + k->bytes() + v->bytes()) * (op.is_backward ? 2 : 1);
+  SetCosts(work, &s);
   s.work = work;
   return s;
 }
@@ -185,6 +228,40 @@ std::optional<Submodule> NormSubmodule(const OperatorValues& arguments, size_t i
   s.pass = is_backward ? Pass::kBackward : Pass::kForward;
   s.type = x.type;
   s.bytes = x.bytes() * (is_backward ? 3 : 2);
+  s.work = work;
+  return s;
+}
+
+// Norms of Transformer Engine and Apex: functions on rows of the last dimension.
+struct FusedNormFunction {
+  size_t input;  // index of the argument
+  bool is_backward, is_rms;
+};
+const std::map<std::string_view, FusedNormFunction> kFusedNorms = {
+    {"transformer_engine_torch::layernorm_fwd", {0, false, false}},
+    {"transformer_engine_torch::rmsnorm_fwd", {0, false, true}},
+    {"transformer_engine_torch::layernorm_bwd", {1, true, false}},
+    {"transformer_engine_torch::rmsnorm_bwd", {1, true, true}},
+    {"fused_layer_norm_cuda::forward_affine", {0, false, false}},
+    {"fused_layer_norm_cuda::rms_forward_affine", {0, false, true}},
+};
+
+std::optional<Submodule> FusedNorm(const OperatorValues& arguments,
+                                   const FusedNormFunction& function) {
+  if (arguments.size() <= function.input || !arguments[function.input].is_tensor()) {
+    return std::nullopt;
+  }
+  const TensorShape& x = arguments[function.input].tensors.front();
+  if (x.on_host || x.sizes.empty() || x.elements() == 0) return std::nullopt;
+  submodule::Norm work;
+  work.n = x.sizes.back();
+  work.rows = x.elements() / work.n;
+  work.fused = true;
+  work.rms = function.is_rms;
+  Submodule s;
+  s.pass = function.is_backward ? Pass::kBackward : Pass::kForward;
+  s.type = x.type;
+  s.bytes = x.bytes() * (function.is_backward ? 3 : 2);
   s.work = work;
   return s;
 }
@@ -270,6 +347,12 @@ const std::map<std::string_view, size_t> kOneOfRow = {{"aten::nll_loss_forward",
                                                       {"aten::nll_loss2d_forward", 1},
                                                       {"aten::nll_loss2d_backward", 2}};
 
+// Adam of Apex and Transformer Engine: lists of gradients, parameters and moments. All are read,
+// and all but the gradients written.
+bool IsMultiTensorAdam(std::string_view name) {
+  return name.find("::multi_tensor_adam") != std::string_view::npos;
+}
+
 bool IsInPlace(std::string_view name) { return name.ends_with('_'); }
 bool WorksOnLists(const OperatorRange& range) {
   return std::any_of(
@@ -347,6 +430,80 @@ Submodule ProductSubmodule(const LoggedProduct& p, bool is_backward) {
   return s;
 }
 
+Submodule LoggedAttention(std::span<const int64_t> words) {
+  submodule::Attention work;
+  work.batch = words[2];
+  work.heads = words[3];
+  work.kv_heads = words[4];
+  work.sequence = words[5];
+  work.kv_sequence = words[6] == words[5] ? 0 : words[6];
+  work.head_dim = words[7];
+  work.value_dim = words[8] == words[7] ? 0 : words[8];
+  work.causal = words[10] != 0 && work.keys() >= work.sequence;
+  work.dropout = words[11] != 0;
+  work.fused = true;
+  LoggedProduct of_type;
+  of_type.type_a = static_cast<int>(words[9]);
+  Submodule s;
+  s.pass = words[1] != 0 ? Pass::kBackward : Pass::kForward;
+  s.type = TypeOf(of_type);
+  SetCosts(work, &s);
+  s.work = work;
+  return s;
+}
+
+Submodule LoggedConvolution(std::span<const int64_t> words) {
+  enum Direction : int64_t { kForward, kDataGradient, kWeightGradient };
+  const int64_t direction = words[1], batch = words[2], groups = std::max<int64_t>(words[3], 1);
+  const int64_t inputs = words[4] / groups, outputs = words[5] / groups;
+  const int64_t in = words[7] * words[8] * words[9], out = words[19] * words[20] * words[21];
+  const int64_t taps = words[10] * words[11] * words[12];
+  LoggedProduct of_type;
+  of_type.type_a = static_cast<int>(words[22]);
+  of_type.compute = static_cast<int>(words[24]);
+  const DataType type = TypeOf(of_type);
+  const int64_t moved =
+      batch * groups * (in * inputs + out * outputs) + groups * taps * inputs * outputs;
+  const Bytes bytes = SizeOf(type) * moved + Bytes(words[26]);
+  const bool is_backward = direction != kForward;
+  if (std::min({batch, inputs, outputs, in, out, taps}) <= 0 ||
+      (groups > 1 && std::min(inputs, outputs) < kNarrow)) {
+    return TrafficSubmodule(bytes, is_backward);
+  }
+  Submodule s;
+  s.type = type;
+  s.bytes = bytes;
+  s.flops = 2.0 * static_cast<double>(batch * out) * static_cast<double>(groups * outputs) *
+            static_cast<double>(inputs * taps);
+  // Rows are the places of the larger of x and y that the kernel goes over.
+  int64_t rows = batch * out, n = outputs, k = inputs * taps;
+  if (direction == kDataGradient) {
+    rows = batch * in;
+    k = inputs;
+    // With a stride, a place of x takes part in some of the taps only.
+    n = std::max<int64_t>(outputs * taps * out / in, 1);
+  }
+  s.pass = direction == kForward        ? Pass::kForward
+           : direction == kDataGradient ? Pass::kBackwardActivation
+                                        : Pass::kBackwardWeight;
+  if (groups == 1) {
+    submodule::Linear work;
+    work.rows = rows;
+    work.n = n;
+    work.k = k;
+    s.work = work;
+  } else {
+    submodule::GroupedLinear work;
+    work.rows = rows * groups;
+    work.n = n;
+    work.k = k;
+    work.experts = groups;
+    work.one_kernel = true;
+    s.work = work;
+  }
+  return s;
+}
+
 bool IsKnownOperator(std::string_view name) {
   static const std::set<std::string_view> known = [] {
     std::set<std::string_view> names = {
@@ -355,6 +512,7 @@ bool IsKnownOperator(std::string_view name) {
         "aten::embedding",         "aten::embedding_dense_backward"};
     names.insert(kAdam.begin(), kAdam.end());
     for (const AttentionOperator& op : kAttention) names.insert(op.name);
+    for (const auto& [name, _] : kFusedNorms) names.insert(name);
     return names;
   }();
   return known.count(name) != 0;
@@ -374,6 +532,8 @@ std::vector<Submodule> KnownSubmodules(const OperatorRange& range) {
     found = NormSubmodule(arguments, 0, 1, arguments.size(), false, true);
   } else if (range.name == "aten::_fused_rms_norm_backward") {
     found = NormSubmodule(arguments, 1, 2, arguments.size(), true, true);
+  } else if (const auto it = kFusedNorms.find(range.name); it != kFusedNorms.end()) {
+    found = FusedNorm(arguments, it->second);
   } else if (range.name == "aten::embedding") {
     found = EmbeddingSubmodule(arguments);
   } else if (range.name == "aten::embedding_dense_backward") {
@@ -381,7 +541,12 @@ std::vector<Submodule> KnownSubmodules(const OperatorRange& range) {
   } else if (kAdam.count(range.name) != 0) {
     found = AdamSubmodule(range);
   }
-  return found ? std::vector{*found} : std::vector<Submodule>();
+  if (!found) return {};
+  const auto* attention = found->As<submodule::Attention>();
+  if (attention != nullptr && !HasModelOfAttention(found->type)) {
+    return AttentionAsProducts(*attention, *found);
+  }
+  return {*found};
 }
 
 const char* AttentionBackendOf(std::string_view name) {
@@ -398,6 +563,16 @@ Bytes TrafficOf(const OperatorRange& range, const OperatorValues& outputs) {
   if (const auto it = kOneOfRow.find(range.name);
       it != kOneOfRow.end() && it->second < arguments.size()) {
     return SumOf(arguments[it->second]) * 2;
+  }
+  if (IsMultiTensorAdam(range.name)) {
+    Bytes gradients, all;
+    bool is_first = true;
+    for (const OperatorValue& value : arguments) {
+      if (value.kind != OperatorValue::Kind::kTensors) continue;
+      all += SumOf(value);
+      if (std::exchange(is_first, false)) gradients = SumOf(value);
+    }
+    return all * 2 - gradients;
   }
   if (kPicks.count(range.name) != 0) return returned * 2 + SumOf(arguments, 1);
   if (kPuts.count(range.name) != 0) return SumOf(arguments, 1) * 3;

@@ -32,6 +32,12 @@ LoggedProduct ProductOf(std::span<const int64_t> words);
 // a batch is a grouped linear in one kernel. Its name is empty. REQUIRES: no extent is 0.
 Submodule ProductSubmodule(const LoggedProduct& product, bool is_backward);
 
+// Reads the words of a kAttention entry: fused attention of cuDNN's.
+Submodule LoggedAttention(std::span<const int64_t> words);
+// Reads the words of a kConvolution entry. A convolution is the product that its kernel computes
+// implicitly, or traffic if its groups are too narrow for tensor cores.
+Submodule LoggedConvolution(std::span<const int64_t> words);
+
 // True for operators whose kernels are known as a whole.
 bool IsKnownOperator(std::string_view name);
 // Returns the submodules that stand for all launches of a known operator, in order, without names;

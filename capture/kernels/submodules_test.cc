@@ -112,6 +112,48 @@ TEST(Submodules, FusedAttention) {
   EXPECT_TRUE(Known("aten::_scaled_dot_product_flash_attention(BFloat16[2,32,4096,128])").empty());
 }
 
+TEST(Submodules, AttentionInFp32IsItsProducts) {
+  const auto products = Known(
+      "aten::_scaled_dot_product_efficient_attention(Float[2,4,128,64],Float[2,4,128,64],"
+      "Float[2,4,128,32],,true,0,false)");
+  ASSERT_EQ(products.size(), 2u);
+  EXPECT_EQ(products[0].type, DataType::kFp32);
+  const auto* scores = products[0].As<submodule::GroupedLinear>();
+  ASSERT_NE(scores, nullptr);
+  EXPECT_THAT((std::array{scores->rows, scores->n, scores->k, scores->experts}),
+              ElementsAre(8 * 128, 128, 64, 8));
+  EXPECT_EQ(products[1].As<submodule::GroupedLinear>()->n, 32);
+}
+
+TEST(Submodules, WhatCudnnComputes) {
+  const std::array<int64_t, 13> attention = {0, 1, 2, 16, 4, 1024, 2048, 128, 128, kBf16, 1, 0, 7};
+  const Submodule backward = LoggedAttention(attention);
+  EXPECT_EQ(backward.pass, Pass::kBackward);
+  const auto* heads = backward.As<submodule::Attention>();
+  ASSERT_NE(heads, nullptr);
+  EXPECT_THAT((std::array{heads->batch, heads->sequence, heads->keys(), heads->heads,
+                          heads->kv_heads, heads->head_dim}),
+              ElementsAre(2, 1024, 2048, 16, 4, 128));
+  // 3 x 3 taps with stride 2 over 32 x 32 places of 64 channels to 128: 16 x 16.
+  std::array<int64_t, 28> words = {0, 0, 8, 1, 64, 128, 2,  32, 32,    1,     3,  3, 1, 2,
+                                   2, 1, 1, 1, 1,  16,  16, 1,  kBf16, kBf16, 68, 1, 0, 7};
+  const Submodule forward = LoggedConvolution(words);
+  const double flops = 2.0 * 8 * 16 * 16 * 128 * 64 * 9;
+  EXPECT_EQ(forward.flops, flops);
+  const auto* linear = forward.As<submodule::Linear>();
+  ASSERT_NE(linear, nullptr);
+  EXPECT_EQ(2.0 * static_cast<double>(linear->rows * linear->n * linear->k), flops);
+  words[1] = 1;
+  const Submodule dgrad = LoggedConvolution(words);
+  EXPECT_EQ(dgrad.pass, Pass::kBackwardActivation);
+  linear = dgrad.As<submodule::Linear>();
+  EXPECT_EQ(2.0 * static_cast<double>(linear->rows * linear->n * linear->k), flops);
+  EXPECT_EQ(linear->k, 64);
+  words[3] = 64;  // each channel by itself
+  words[5] = 64;
+  EXPECT_NE(LoggedConvolution(words).As<submodule::Add>(), nullptr);
+}
+
 TEST(Submodules, TheLibraryOfAttention) {
   EXPECT_STREQ(AttentionBackendOf("aten::_scaled_dot_product_flash_attention"), "pytorch");
   EXPECT_STREQ(AttentionBackendOf("aten::_scaled_dot_product_cudnn_attention_backward"), "cudnn");
@@ -145,6 +187,20 @@ TEST(Submodules, NormsEmbeddingsAndAdam) {
       "aten::_fused_adamw_({BFloat16[10]},{BFloat16[10]},{BFloat16[10]},{BFloat16[10]},{},{})");
   ASSERT_EQ(half.size(), 1u);
   EXPECT_EQ(half[0].bytes, Bytes(7 * 20));
+}
+
+TEST(Submodules, FunctionsOfExtensions) {
+  const auto norm = Known(
+      "transformer_engine_torch::rmsnorm_bwd(BFloat16[2,64,512],BFloat16[2,64,512],"
+      "Float[128],BFloat16[512],0,false)");
+  ASSERT_EQ(norm.size(), 1u);
+  EXPECT_EQ(norm[0].pass, Pass::kBackward);
+  EXPECT_EQ(norm[0].As<submodule::Norm>()->rows, 128);
+  EXPECT_TRUE(norm[0].As<submodule::Norm>()->fused);
+  EXPECT_EQ(TrafficOf(ParseRange("amp_C::multi_tensor_adam(65536,Int[1],{Half[10]},{Float[10]},"
+                                 "{Float[10]},{Float[10]},0.001)"),
+                      {}),
+            Bytes(20 + 2 * 120));
 }
 
 Bytes Traffic(const char* range, const char* outputs) {

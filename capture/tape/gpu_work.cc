@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "core/model/attention_backend.h"
+
 namespace drydock::capture {
 namespace {
 
@@ -70,7 +72,11 @@ bool GpuWorkReader::ReplaceByKnown(const Frame& frame) {
   std::vector<Submodule> submodules = KnownSubmodules(*frame.range);
   if (submodules.empty()) return false;
   if (const char* backend = AttentionBackendOf(frame.range->name)) {
-    for (const Submodule& submodule : submodules) attention_flops_[backend] += submodule.flops;
+    if (submodules.front().Is<submodule::Attention>()) {
+      attention_flops_[backend] += submodules.front().flops;
+    } else {
+      Estimate(frame.range->name, submodules.front().bytes);
+    }
   }
   GpuWork& first = works_[frame.works.front()];
   first.submodules = std::move(submodules);
@@ -100,6 +106,21 @@ size_t GpuWorkReader::Add(const LogEntry& entry, const PlaceTracker::Here& here)
     case EntryKind::kProduct:
       work.product = ProductOf(entry.words);
       break;
+    case EntryKind::kAttention:
+      work.submodules = {LoggedAttention(entry.words)};
+      attention_flops_[kAttentionByCudnn] += work.submodules.front().flops;
+      break;
+    case EntryKind::kConvolution:
+      work.submodules = {LoggedConvolution(entry.words)};
+      Estimate("convolution of " + std::string(log_.name(entry.words[0])),
+               work.submodules.front().bytes);
+      break;
+    case EntryKind::kTraffic:
+      work.submodules = {TrafficSubmodule(Bytes(entry.words[2]), work.is_backward)};
+      Estimate(
+          std::string(log_.name(entry.words[1])) + " of " + std::string(log_.name(entry.words[0])),
+          Bytes(entry.words[2]));
+      break;
     case EntryKind::kFill:
       work.bytes = Bytes(entry.words[0]);
       break;
@@ -116,6 +137,13 @@ size_t GpuWorkReader::Add(const LogEntry& entry, const PlaceTracker::Here& here)
     thread.works.push_back(number);
   }
   return number;
+}
+
+TapeEstimate& GpuWorkReader::Estimate(const std::string& kernel, Bytes bytes) {
+  TapeEstimate& estimate = estimates_[kernel];
+  ++estimate.launches;
+  estimate.bytes += bytes;
+  return estimate;
 }
 
 void GpuWorkReader::Finish() {
@@ -145,6 +173,7 @@ void GpuWorkReader::Translate(const OperatorRange* range, const OperatorValues& 
   for (const size_t number : works) {
     GpuWork& work = works_[number];
     SetName(&work, range);
+    if (!work.submodules.empty()) continue;
     if (work.product.has_value()) {
       const LoggedProduct& p = *work.product;
       // A product without extents does nothing.
@@ -157,9 +186,7 @@ void GpuWorkReader::Translate(const OperatorRange* range, const OperatorValues& 
       work.submodules = {TrafficSubmodule(bytes, work.is_backward)};
       std::string key = ShortKernelName(log_.name(work.kernel));
       if (range != nullptr) key += " of " + range->name;
-      TapeEstimate& estimate = estimates_[key];
-      ++estimate.launches;
-      estimate.bytes += bytes;
+      TapeEstimate& estimate = Estimate(key, bytes);
       if (range == nullptr) ++estimate.unknown;
     }
   }
@@ -173,7 +200,7 @@ void GpuWorkReader::SetName(GpuWork* work, const OperatorRange* range) const {
   } else if (work->kernel >= 0) {
     own = ShortOperatorName(ShortKernelName(log_.name(work->kernel)));
   } else {
-    own = work->product.has_value() ? "product" : work->kind == EntryKind::kFill ? "fill" : "copy";
+    own = FieldsOf(work->kind).name;
   }
   if (!work->name.empty()) work->name += '.';
   work->name += own;

@@ -20,7 +20,7 @@
 
 namespace drydock::capture {
 
-// One launch, product, fill or copy, or all of a known operator.
+// One launch, product, fill or copy, one kernel of a library, or all of a known operator.
 struct GpuWork {
   std::string name;  // of its submodules
   std::vector<Submodule> submodules;
@@ -68,6 +68,7 @@ class GpuWorkReader {
   bool ReplaceByKnown(const Frame& frame);
   void Translate(const OperatorRange* range, const OperatorValues& outputs,
                  const std::vector<size_t>& works);
+  TapeEstimate& Estimate(const std::string& kernel, Bytes bytes);
   void SetName(GpuWork* work, const OperatorRange* range) const;
 
   const ProcessLog& log_;

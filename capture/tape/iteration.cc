@@ -114,6 +114,8 @@ std::vector<size_t> EndsByPeriod(const ProcessLog& log) {
   for (size_t i = entries.size(); i-- > 0;) {
     const LogEntry& entry = entries[i];
     const bool is_work = entry.kind == EntryKind::kLaunch || entry.kind == EntryKind::kProduct ||
+                         entry.kind == EntryKind::kAttention ||
+                         entry.kind == EntryKind::kConvolution ||
                          entry.kind == EntryKind::kLaunchGraph || entry.kind == EntryKind::kCall;
     if (!is_work) continue;
     uint64_t hash = static_cast<uint64_t>(entry.kind);

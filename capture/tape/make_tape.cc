@@ -11,6 +11,7 @@
 
 #include "capture/tape/gpu_work.h"
 #include "capture/tape/groups.h"
+#include "capture/tape/host_time.h"
 #include "capture/tape/iteration.h"
 #include "capture/tape/place.h"
 
@@ -55,11 +56,18 @@ class TapeMaker {
     ASSIGN_OR_RETURN(groups_, ReadGroups(log_));
     tape_.groups = groups_.groups;
     tape_.communicators = groups_.communicators;
+    host_ns_ = HostTimes(log_, iteration_.begin, iteration_.end);
+    if (options.timed != nullptr) {
+      auto alone = HostTimesIn(*options.timed, log_, iteration_.begin, iteration_.end);
+      tape_.host.is_alone = alone.has_value();
+      if (alone) host_ns_ = std::move(*alone);
+    }
     const std::vector<LogEntry>& entries = log_.entries();
     for (size_t i = 0; i < entries.size(); ++i) {
       at_ = i;
       if (i == iteration_.begin) BeginIteration(entries[i]);
       if (i == iteration_.end) is_in_ = false;
+      own_ns_ = is_in_ && IsAsked(entries[i].kind) ? host_ns_[asked_++] : 0;
       RETURN_IF_ERROR(Take(entries[i]));
     }
     work_.Finish();
@@ -102,6 +110,11 @@ class TapeMaker {
         break;
       case EntryKind::kFill:
         AddWork(entry, words[1]);
+        break;
+      case EntryKind::kAttention:
+      case EntryKind::kConvolution:
+      case EntryKind::kTraffic:
+        AddWork(entry, words.back());
         break;
       case EntryKind::kCopy:
         AddCopy(entry);
@@ -150,6 +163,8 @@ class TapeMaker {
   bool BeforeIteration() const { return at_ < iteration_.begin; }
 
   void ReadMark(std::string_view text) {
+    constexpr std::string_view kProcessor = "processor ";
+    if (text.starts_with(kProcessor)) tape_.host.processor = text.substr(kProcessor.size());
     long long allocated = 0, reserved = 0;
     if (sscanf(std::string(text).c_str(), "memory %lld %lld", &allocated, &reserved) == 2) {
       tape_.memory = {Bytes(allocated), Bytes(reserved)};
@@ -191,11 +206,9 @@ class TapeMaker {
   // Adds an op: it bears the waits of the host before it.
   void AddOp(const LogEntry& log, const RecordEntry& entry, TapePlace place) {
     Sink& sink = capturing_ != nullptr ? capturing_->nodes : sink_;
-    int64_t& last = cpu_ns_[log.thread];
-    const int64_t host = last > 0 ? log.cpu_ns - last : 0;
-    last = log.cpu_ns;
+    issuers_.insert(log.thread);
     if (capturing_ == nullptr) place.host_waits = std::exchange(host_waits_, HostWait::kNothing);
-    sink.Add(entry, place, host);
+    sink.Add(entry, place, std::exchange(own_ns_, 0));
   }
 
   void AddWork(const LogEntry& log, int64_t stream) {
@@ -285,7 +298,7 @@ class TapeMaker {
     if (is_wait) {
       if (capturing_ != nullptr) return;
       // The watchdog of a framework waits, too, but nothing is issued behind its waits.
-      if (cpu_ns_.count(log.thread) == 0) return;
+      if (issuers_.count(log.thread) == 0) return;
       const HostWait own =
           kind == RecordKind::kDeviceSync ? HostWait::kDeviceSync : HostWait::kOpReady;
       host_waits_ = std::max(host_waits_, own);
@@ -339,13 +352,16 @@ class TapeMaker {
     };
     std::unordered_map<std::string, Known> known;
     std::vector<Known*> of_block;
+    Known* last = nullptr;
     for (size_t i = 0; i < sink_.entries.size(); ++i) {
       RecordEntry entry = sink_.entries[i];
       const TapePlace& place = sink_.places[i];
       if (entry.kind == RecordKind::kWork && place.transfer < 0) {
         const GpuWork& work = work_.work(entry.count);
         if (work.is_dropped) {
-          carried_ns_ += sink_.host_ns[i];
+          // The work that stands for this one.
+          if (last != nullptr) last->host_ns += sink_.host_ns[i];
+          tape_.host.blocks += Time::Ns(sink_.host_ns[i]);
           continue;
         }
         std::string key = work.name;
@@ -357,6 +373,7 @@ class TapeMaker {
           of_block.push_back(&it->second);
         }
         entry.count = it->second.block;
+        last = &it->second;
         if (place.graph != GraphPart::kRest) {
           it->second.host_ns += sink_.host_ns[i];
           ++it->second.uses;
@@ -403,14 +420,16 @@ class TapeMaker {
   size_t at_ = 0;
   bool is_in_ = false;
   std::unordered_map<int64_t, bool> blocks_;      // by stream: it waits for the default stream
-  std::unordered_map<uint32_t, int64_t> cpu_ns_;  // by thread: at its last op
+  std::set<uint32_t> issuers_;                    // threads that have issued ops
+  std::vector<int64_t> host_ns_;                  // of what the iteration asks
+  size_t asked_ = 0;
+  int64_t own_ns_ = 0;  // of the entry at hand
   HostWait host_waits_ = HostWait::kNothing;
   std::map<int64_t, Graph> captures_;  // by the stream that began
   Graph* capturing_ = nullptr;
   std::unordered_map<int64_t, Graph> graphs_;
   std::unordered_map<int64_t, int64_t> executables_;
   uint64_t launches_ = 0;  // of graphs
-  int64_t carried_ns_ = 0;
   uint64_t last_group_ = ~uint64_t{0};
 };
 

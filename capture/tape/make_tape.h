@@ -13,6 +13,11 @@ namespace drydock::capture {
 struct TapeOptions {
   int iteration = 3;  // from 1: caches, compiled code and allocators have settled by then
   int world = 1;      // ranks of the program
+  // The log of a second run of the same rank, without operators (DRYDOCK_CAPTURE_OBSERVER empty):
+  // telling their inputs takes PyTorch time that the host's times cannot leave out. Null: the
+  // host's times are those of `log`. They are so, too, if the second run asks something else of its
+  // GPU.
+  const ProcessLog* timed = nullptr;
 };
 
 // Errors: the program makes fewer iterations; it asks for something whose effect is not known.

@@ -118,6 +118,19 @@ TEST(MakeTape, TheForwardPassIsRepeatedInTheBackwardPass) {
             "[optimizer] stream 0: _foreach_add_: add fwd bf16 rows=1 n=200 top_k=1\n");
 }
 
+TEST(MakeTape, AStepMayCallTheModel) {
+  ProgramLog program;
+  program.Begin("scope Optimizer.step#AdamW.step");
+  program.Begin("module 0: Model");
+  program.Operator("aten::relu(Float[8]) #1", "(Float[8])");
+  program.End();
+  program.Operator("aten::add_(Float[8],Float[8],1)", "(Float[8])");
+  program.End();
+  EXPECT_EQ(Lines(TapeOf(program)),
+            "[forward micro-batch 0] stream 0: relu: add fwd bf16 rows=1 n=16 top_k=1\n"
+            "[optimizer] stream 0: add_: add fwd bf16 rows=1 n=24 top_k=1\n");
+}
+
 TEST(MakeTape, StreamsEventsCopiesAndWaitsOfTheHost) {
   ProgramLog program;
   program.Add(EntryKind::kStream, {2, 0, 0, 0});
@@ -238,6 +251,26 @@ TEST(MakeTape, TheHostsTimeIsThatOfItsThread) {
   EXPECT_EQ(tape.submodules[0].host, Time::Ns((0 + 3 + 3) / 3));
 }
 
+TEST(MakeTape, ARunOfItsOwnMeasuresTheHost) {
+  ProgramLog program, timed, other;
+  program.Begin("module 0: Model");
+  for (int i = 0; i < 3; ++i) {
+    program.Operator("aten::relu(Float[8])", "(Float[8])");
+    timed.Launch("kernel", 8);
+    other.Product(8, 8, 8, false, false);
+  }
+  program.End();
+  program.Step();
+  timed.Launch("kernel", 8);
+  other.Launch("kernel", 8);
+  const ProcessLog log = program.Read(), alone = timed.Read(), unlike = other.Read();
+  const RankTape tape = MakeTape(log, {1, 4, &alone}).value();
+  EXPECT_TRUE(tape.host.is_alone);
+  EXPECT_EQ(tape.host.blocks,
+            Time::Ns(3));  // an entry takes 1 ns, and the first has none before it
+  EXPECT_FALSE(MakeTape(log, {1, 4, &unlike}).value().host.is_alone);
+}
+
 TEST(MakeTape, MemoryAndWhatNoOperatorExplains) {
   ProgramLog program;
   program.Begin("module 0: Model");
@@ -245,11 +278,37 @@ TEST(MakeTape, MemoryAndWhatNoOperatorExplains) {
   program.End();
   program.Step();
   program.Mark("memory 1000 2048");
+  program.Mark("processor A CPU");
   const RankTape tape = TapeOf(program);
   EXPECT_EQ(tape.memory.allocated, Bytes(1000));
   EXPECT_EQ(tape.memory.reserved, Bytes(2048));
+  EXPECT_EQ(tape.host.processor, "A CPU");
   ASSERT_EQ(tape.estimates.count("apex::kernel"), 1u);
   EXPECT_EQ(tape.estimates.at("apex::kernel").unknown, 1);
+}
+
+TEST(MakeTape, KernelsOfLibraries) {
+  ProgramLog program;
+  program.Begin("module 0: Model");
+  program.Attention();
+  program.Begin(
+      "aten::_scaled_dot_product_cudnn_attention(Half[1,2,64,32],Half[1,2,64,32],"
+      "Half[1,2,64,32],,false,0,true,false)");
+  program.Attention();
+  program.End("()");
+  program.Traffic("norm", 4000);
+  program.End();
+  program.Step();
+  const RankTape tape = TapeOf(program);
+  EXPECT_THAT(
+      Lines(tape),
+      HasSubstr("stream 0: attention: attention fwd bf16 batch=1 sequence=64 heads=2 kv_heads=2 "
+                "head_dim=32 fused\n"
+                "[forward micro-batch 0] stream 0: _scaled_dot_product_cudnn_attention: attention "
+                "fwd fp16 batch=1 sequence=64 heads=2 kv_heads=2 head_dim=32 causal fused\n"
+                "[forward micro-batch 0] stream 0: traffic: add fwd bf16 rows=1 n=1000 top_k=1\n"));
+  EXPECT_EQ(tape.attention_backend, "cudnn");
+  EXPECT_EQ(tape.estimates.at("norm of cudnn").bytes, Bytes(4000));
 }
 
 TEST(MakeTape, ProgramsThatMakeTooFewIterations) {

@@ -102,7 +102,7 @@ PlaceTracker::Here PlaceTracker::HereOf(uint32_t number) const {
   const Thread& thread = it->second;
   here.module = thread.now.module;
   here.microbatch = thread.now.microbatch;
-  here.in_step = thread.steps > 0;
+  here.in_step = thread.steps > 0 && thread.modules == 0;
   if (thread.node >= 0) {
     here.in_recompute = thread.recomputes > 0;
     here.in_backward = !here.in_recompute;

@@ -24,7 +24,7 @@ class PlaceTracker {
     int32_t microbatch = -1;
     bool in_backward = false;   // in a node of autograd, which does not repeat the forward pass
     bool in_recompute = false;  // in a node of autograd, which does
-    bool in_step = false;       // of an optimizer
+    bool in_step = false;       // of an optimizer, but not in a model that the step calls
     bool syncs = false;         // in a node that hands a gradient to its parameter
   };
 

@@ -64,6 +64,8 @@ struct TapeHost {
   Time blocks;         // before entries that have blocks: the sum of Submodule::host
   Time calls;          // before calls of NCCL
   int64_t groups = 0;  // of calls: each is one launch
+  std::string processor;  // of this machine: "AMD EPYC 7742 64-Core Processor"
+  bool is_alone = false;  // measured in a run that recorded nothing else
 };
 
 struct RankTape {

@@ -50,8 +50,9 @@ class Writer {
                           tape_.memory.reserved.count());
     }
     if (options_.with_times) {
-      text += fmt::format("host: {:.3f} ms before work, {:.3f} ms before calls\n",
-                          tape_.host.blocks.us() / 1e3, tape_.host.calls.us() / 1e3);
+      text += fmt::format("host: {:.3f} ms before work, {:.3f} ms before calls{}, on {}\n",
+                          tape_.host.blocks.us() / 1e3, tape_.host.calls.us() / 1e3,
+                          tape_.host.is_alone ? ", in a run of its own" : "", tape_.host.processor);
     }
     for (size_t i = 0; i < tape_.communicators.size(); ++i) {
       const TapeCommunicator& c = tape_.communicators[i];

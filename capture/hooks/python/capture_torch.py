@@ -7,6 +7,7 @@ import functools
 import importlib
 import inspect
 import os
+import platform
 import sys
 import weakref
 
@@ -349,9 +350,70 @@ def text_of_argument(value):
     if dtype not in TYPES:
         return str(value) if isinstance(value, int) else ""
     shape = ",".join(map(str, value.shape))
-    if not value.is_contiguous():
-        shape += ":" + ",".join(map(str, value.stride()))
+    try:
+        if not value.is_contiguous():
+            shape += ":" + ",".join(map(str, value.stride()))
+    except Exception:  # a class of the program's that stands for a tensor may not tell
+        pass
     return f"{TYPES[dtype]}{'' if value.is_cuda else '@host'}[{shape}]"
+
+
+def texts_of_value(value):
+    """As the observer writes a value; a list of lists is several lists."""
+    if isinstance(value, bool):
+        return [str(value).lower()]
+    if isinstance(value, float):
+        return [f"{value:g}"]
+    if not isinstance(value, (list, tuple)):
+        return [text_of_argument(value)]
+    if value and isinstance(value[0], (list, tuple)):
+        return [text for part in value for text in texts_of_value(part)]
+    if all(isinstance(part, int) for part in value):
+        return [f"[{','.join(map(str, value))}]"]
+    return ["{" + "".join(text for part in value if hasattr(part, "dtype") for text in texts_of_value(part)) + "}"]
+
+
+def text_of_values(values):
+    return f"({','.join(text for value in values for text in texts_of_value(value))})"
+
+
+def mark_extension(module):
+    """Functions of libraries that launch kernels without an operator of PyTorch around them."""
+    import torch
+
+    begin, end, pause, resume = quick_calls()
+
+    def wrap(name, function):
+        def call_and_mark(*arguments, **named):
+            pause(0)
+            text = (name + text_of_values((*arguments, *named.values()))).encode()
+            begin(text, len(text))
+            resume()
+            outputs = None
+            try:
+                outputs = function(*arguments, **named)
+                return outputs
+            finally:
+                pause(0)
+                results = outputs if isinstance(outputs, (list, tuple)) else (outputs,)
+                text = text_of_values(results).encode()
+                end(text, len(text))
+                resume()
+
+        leave_to_python(torch, call_and_mark)
+        return call_and_mark
+
+    leave_to_python(torch, texts_of_value, text_of_values)
+    for name, function in list(vars(module).items()):
+        if callable(function) and not isinstance(function, type) and not name.startswith("_"):
+            setattr(module, name, wrap(f"{module.__name__.rpartition('.')[2]}::{name}", function))
+
+
+# Extensions of Transformer Engine, Apex, flash-attn, Mamba and of their like.
+EXTENSIONS = ("transformer_engine_torch", "amp_C", "apex_C", "fused_layer_norm_cuda", "fused_weight_gradient_mlp_cuda",
+              "scaled_upper_triang_masked_softmax_cuda", "scaled_masked_softmax_cuda", "scaled_softmax_cuda",
+              "generic_scaled_masked_softmax_cuda", "fused_rotary_positional_embedding", "fast_layer_norm",
+              "flash_attn_2_cuda", "flash_attn_3_cuda", "grouped_gemm_backend", "causal_conv1d_cuda", "selective_scan_cuda")
 
 
 def mark_kernels(kind, name_of, names_of):
@@ -398,7 +460,15 @@ def mark_peaks():
         mark(f"memory {torch.cuda.max_memory_allocated()} {torch.cuda.max_memory_reserved()}")
 
 
+def mark_processor():
+    """Of this machine, on which the host's times are measured."""
+    with open("/proc/cpuinfo") as facts:
+        names = [line.partition(":")[2].strip() for line in facts if line.startswith("model name")]
+    mark(f"processor {names[0] if names else platform.machine()}")
+
+
 def observe(module):
+    mark_processor()
     path = os.environ.get("DRYDOCK_CAPTURE_OBSERVER")
     if path:
         module.capture_observer = ctypes.CDLL(path)
@@ -407,6 +477,7 @@ def observe(module):
 
 
 ACTIONS = {
+    **{extension: mark_extension for extension in EXTENSIONS},
     "torch": observe,
     "torch._inductor.runtime.triton_heuristics": mark_compiled,
     "triton.runtime.jit": mark_triton,

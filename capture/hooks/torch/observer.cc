@@ -100,6 +100,16 @@ bool ComputesValues() {
   return computes;
 }
 
+// The number that an operator and its node of autograd share: " #12". Each thread counts by itself,
+// so those of others than the first name it: " #12@3".
+void AppendSequence(const at::RecordFunction& fn, std::string* text) {
+  static const uint64_t first = at::RecordFunction::currentThreadId();
+  const bool is_node = fn.scope() == at::RecordScope::BACKWARD_FUNCTION;
+  const uint64_t thread = is_node ? fn.forwardThreadId() : at::RecordFunction::currentThreadId();
+  *text += " #" + std::to_string(fn.seqNr());
+  if (thread != first && thread != 0) *text += '@' + std::to_string(thread);
+}
+
 std::unique_ptr<at::ObserverContext> Begin(const at::RecordFunction& fn) {
   const PausedClock paused(false);
   auto observed = std::make_unique<Observed>();
@@ -113,7 +123,7 @@ std::unique_ptr<at::ObserverContext> Begin(const at::RecordFunction& fn) {
   } else {
     text += fn.name();
   }
-  if (fn.seqNr() >= 0) text += " #" + std::to_string(fn.seqNr());
+  if (fn.seqNr() >= 0) AppendSequence(fn, &text);
   hackcuda_begin_op(text.data(), text.size());
   const auto name = fn.operator_name();
   if (fn.scope() != at::RecordScope::FUNCTION || !name || !ComputesValues()) return observed;

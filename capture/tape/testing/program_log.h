@@ -24,6 +24,14 @@ class ProgramLog {
     log_.Entry(EntryKind::kProduct, {Number("cublas"), m, n, k, 1, transpose_a ? 1 : 0,
                                      transpose_b ? 1 : 0, 14, 14, 14, 14, 68, 1, 0, 0});
   }
+  // Of cuDNN.
+  void Attention() {
+    log_.Entry(EntryKind::kAttention, {Number("cudnn"), 0, 1, 2, 2, 64, 64, 32, 32, 14, 0, 0, 0});
+  }
+  void Traffic(const std::string& operation, int64_t bytes) {
+    const int64_t library = Number("cudnn");
+    log_.Entry(EntryKind::kTraffic, {library, Number(operation), bytes, 0});
+  }
   void Communicator(int64_t serial, int64_t ranks) {
     log_.Entry(EntryKind::kCommunicator, {serial, serial, 0, ranks, 0});
   }
