@@ -18,6 +18,7 @@
 #include "capture/classes/world_workload.h"
 #include "capture/run/process_facts.h"
 #include "capture/run/rank_run.h"
+#include "capture/tape/launch_costs.h"
 #include "capture/tape/make_tape.h"
 #include "core/base/plural.h"
 #include "core/model/calls/rank_list.h"
@@ -235,7 +236,7 @@ class Capture {
       captured.failure = end.failure;
       if (end.log.has_value()) captured.broadcasts = FindBroadcasts(*end.log);
       if (!captured.failure.has_value()) {
-        Result<RankTape> tape = MakeTape(*end.log, {options_.iteration, options_.world});
+        Result<RankTape> tape = MakeTape(*end.log, {options_.iteration, options_.world, nullptr});
         if (tape.ok()) {
           captured.tape = std::move(tape).value();
         } else {
@@ -335,6 +336,7 @@ class Capture {
     if (!options_.with_times) {
       captured.workload.pytorch.clear();
       for (Submodule& submodule : captured.workload.submodules) submodule.host = Time();
+      ASSIGN_OR_RETURN(captured.workload.launch, LaunchCosts(TapeHost()));
     }
     captured.output = output_;
     for (const WorldClass& of_ranks : classes) {

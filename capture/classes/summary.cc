@@ -88,7 +88,8 @@ void Describe(const std::vector<std::string>& command, const WorldGroups& groups
   };
   assume("captured with", fmt::format("PyTorch {}", summary.torch_version));
   assume("iteration", std::to_string(summary.iteration));
-  assume("ranks that ran", fmt::format("{} of {}", summary.ranks_run, world));
+  // No assumption: with more of them, the workload is the same.
+  notes->push_back(fmt::format("{} of {} ran", summary.ranks_run, Plural(world, "rank")));
   for (const std::string& why : summary.splits) notes->push_back("classes are split: " + why);
   if (summary.optimizer_differs > 0 || summary.memory_differs > 0) {
     notes->push_back(fmt::format(

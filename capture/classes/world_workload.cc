@@ -10,18 +10,16 @@
 
 #include "capture/classes/role_names.h"
 #include "capture/classes/world_calls.h"
+#include "capture/tape/launch_costs.h"
 #include "capture/tape/make_tape.h"
 #include "core/base/files.h"
 #include "core/base/version.h"
-#include "core/schema/host/host_launch_file.h"
 #include "core/schema/host/host_memory_file.h"
 #include "simccl/record/workload/program.h"
 
 namespace drydock::capture {
 namespace {
 
-// Of host_launch in configs/host-launch.yaml.
-constexpr const char* kLaunchSet = "captured";
 constexpr size_t kMostRoles = UINT8_MAX;
 constexpr size_t kMostStreams = UINT8_MAX;
 
@@ -310,16 +308,14 @@ class WorkloadMaker {
     if (most != by_type.end()) workload_.totals.precision = most->first;
   }
 
-  // What a capture does not run: the driver and NCCL. The program's own time is in Submodule::host.
+  // Ranks share one set of costs: that of the class whose program has the most ops.
   Status SetLaunch() {
-    const std::string path = std::string(kDefaultConfigDirectory) + "/host-launch.yaml";
-    ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
-    ASSIGN_OR_RETURN(const std::vector<HostLaunchSet> sets, ParseHostLaunchFile(text, path));
-    for (const HostLaunchSet& set : sets) {
-      if (set.launch.name == kLaunchSet) workload_.launch = set.launch;
-    }
-    if (workload_.launch.modeled()) return OkStatus();
-    return Error(fmt::format("has no set '{}'", kLaunchSet), {path, 0, 0});
+    const auto longest = std::max_element(classes_.begin(), classes_.end(),
+                                          [](const WorldClass& a, const WorldClass& b) {
+                                            return a.tape->entries.size() < b.tape->entries.size();
+                                          });
+    ASSIGN_OR_RETURN(workload_.launch, LaunchCosts(longest->tape->host));
+    return OkStatus();
   }
 
   Status SetHostMemory() {
