@@ -140,6 +140,14 @@ Sizes SizesOf(c10::ArrayRef<const c10::IValue> values) {
   return sizes;
 }
 
+// Zeros that stand for unknown values may give others that no healthy program has: log(0), 0 / 0.
+void MakeFinite(const at::Tensor& tensor) {
+  const at::ScalarType type = tensor.scalar_type();
+  if (type == at::kFloat || type == at::kDouble || type == at::kHalf || type == at::kBFloat16) {
+    tensor.nan_to_num_(0, 0, 0);
+  }
+}
+
 // Every place as often as the others.
 void PickAll(const at::Tensor& picks, int64_t places) {
   at::Tensor own = OnCpu(picks);
@@ -186,6 +194,7 @@ void AnswerCount(const Operator& op, c10::ArrayRef<const c10::IValue> inputs) {
 
 void Compute(const Operator& op, c10::ArrayRef<const c10::IValue> inputs,
              c10::ArrayRef<const c10::IValue> outputs) {
+  const at::DisableRecordFunctionGuard unobserved;
   const Sizes in = SizesOf(inputs), out = SizesOf(outputs);
   const bool computes = in.are_small && out.are_small;
   const auto results = computes ? Run(op, inputs) : std::nullopt;
@@ -207,6 +216,7 @@ void Compute(const Operator& op, c10::ArrayRef<const c10::IValue> inputs,
       } else if (!results) {
         target.zero_();
       }
+      if (!are_known) MakeFinite(target);
       if (!are_known && op.picks && tensor.scalar_type() == at::kLong && inputs[0].isTensor()) {
         const at::Tensor& from = inputs[0].toTensor();
         PickAll(tensor, from.dim() > 0 ? from.size(-1) : 1);
