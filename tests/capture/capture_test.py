@@ -50,6 +50,7 @@ class Captures(unittest.TestCase):
             "[0.0, 0.0] [7, 7] [0, 1, 2, 3]",
             "[0, 2, 3] [0, 2, 3] 3",
             "[1, 2, 0, 0, 0, 1] [2, 4] [1, 1, 2, 2, 2]",
+            "[1, 2, 0, 1]",
             "True False False [3.0, 1.0, 2.0] [3.0, 1.0, 2.0]",
             "3.5 7.0",
             "1.9648 5.2447",
@@ -180,6 +181,16 @@ class Captures(unittest.TestCase):
         # Four norms share their means, variances and counts, and the sums of their gradients.
         calls = self.calls(lines)
         self.assertEqual((calls[1, 7, 65], calls[0, 7, 64]), (2 * 4, 2 * 4))
+
+    def test_ranks_that_run_later_know_what_the_first_one_told(self):
+        alone = self.capture("broadcasts.py", rank=2, world=8)
+        self.assertEqual(alone[:2], (0, "0 [None] 2.0\n"), alone[2])
+        self.assertTrue(any("mark what=unknown broadcast of 8 bytes from member 0" in line for line in alone[3]))
+        with tempfile.TemporaryDirectory() as kept, unittest.mock.patch.dict(os.environ, {"DRYDOCK_CAPTURE_BROADCASTS": kept}):
+            for rank in (0, 2):
+                status, said, errors, lines = self.capture("broadcasts.py", rank=rank, world=8)
+                self.assertEqual((status, said), (0, "7 [{'layers': 3, 'names': ['a', 'b']}] 0.0\n"), errors)
+            self.assertFalse(any("unknown broadcast" in line for line in lines))
 
     def test_a_graph_is_recorded_once_and_launched_twice(self):
         status, _, errors, lines = self.capture("graphs.py")

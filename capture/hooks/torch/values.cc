@@ -105,25 +105,44 @@ c10::IValue OnCpu(const c10::IValue& value, const c10::Argument& argument) {
   return value;
 }
 
+// Some kernels of the CPU, such as the one of histc, take fewer types than those of a GPU.
+c10::IValue InDouble(const c10::IValue& value) {
+  const auto convert = [](const at::Tensor& tensor) {
+    return tensor.defined() && tensor.scalar_type() != at::kBool && !tensor.is_complex()
+               ? tensor.to(at::kDouble)
+               : tensor;
+  };
+  if (value.isTensor()) return convert(value.toTensor());
+  if (!value.isTensorList()) return value;
+  c10::List<at::Tensor> list;
+  for (const at::Tensor& tensor : value.toTensorVector()) list.push_back(convert(tensor));
+  return list;
+}
+
 // Runs the CPU's kernel. Returns nothing if it has none, or does not take these inputs.
 std::optional<std::vector<c10::IValue>> Run(const Operator& op,
                                             c10::ArrayRef<const c10::IValue> inputs) {
   const std::vector<c10::Argument>& arguments = op.handle->schema().arguments();
   if (arguments.size() != inputs.size()) return std::nullopt;
-  std::vector<c10::IValue> stack;
-  for (size_t i = 0; i < inputs.size(); ++i) stack.push_back(OnCpu(inputs[i], arguments[i]));
   const at::DisableRecordFunctionGuard unobserved;
   const at::AutoDispatchBelowADInplaceOrView without_gradients;
   const c10::impl::ExcludeDispatchKeyGuard without_modes(
       c10::DispatchKeySet({c10::DispatchKey::Python, c10::DispatchKey::PythonTLSSnapshot,
                            c10::DispatchKey::PythonDispatcher, c10::DispatchKey::AutocastCPU,
                            c10::DispatchKey::AutocastCUDA, c10::DispatchKey::Functionalize}));
-  try {
-    op.handle->redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), &stack);
-  } catch (const std::exception&) {
-    return std::nullopt;
+  for (const bool in_double : {false, true}) {
+    try {
+      std::vector<c10::IValue> stack;
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        const c10::IValue value = OnCpu(inputs[i], arguments[i]);
+        stack.push_back(in_double ? InDouble(value) : value);
+      }
+      op.handle->redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), &stack);
+      return stack;
+    } catch (const std::exception&) {
+    }
   }
-  return stack;
+  return std::nullopt;
 }
 
 struct Sizes {
@@ -138,6 +157,14 @@ Sizes SizesOf(c10::ArrayRef<const c10::IValue> values) {
     });
   }
   return sizes;
+}
+
+// Zeros that stand for unknown values may give others that no healthy program has: log(0), 0 / 0.
+void MakeFinite(const at::Tensor& tensor) {
+  const at::ScalarType type = tensor.scalar_type();
+  if (type == at::kFloat || type == at::kDouble || type == at::kHalf || type == at::kBFloat16) {
+    tensor.nan_to_num_(0, 0, 0);
+  }
 }
 
 // Every place as often as the others.
@@ -186,6 +213,7 @@ void AnswerCount(const Operator& op, c10::ArrayRef<const c10::IValue> inputs) {
 
 void Compute(const Operator& op, c10::ArrayRef<const c10::IValue> inputs,
              c10::ArrayRef<const c10::IValue> outputs) {
+  const at::DisableRecordFunctionGuard unobserved;
   const Sizes in = SizesOf(inputs), out = SizesOf(outputs);
   const bool computes = in.are_small && out.are_small;
   const auto results = computes ? Run(op, inputs) : std::nullopt;
@@ -207,6 +235,7 @@ void Compute(const Operator& op, c10::ArrayRef<const c10::IValue> inputs,
       } else if (!results) {
         target.zero_();
       }
+      if (!are_known) MakeFinite(target);
       if (!are_known && op.picks && tensor.scalar_type() == at::kLong && inputs[0].isTensor()) {
         const at::Tensor& from = inputs[0].toTensor();
         PickAll(tensor, from.dim() > 0 ? from.size(-1) : 1);

@@ -34,4 +34,4 @@ for source in sorted(folder.glob("sources/*.c")):
 try:
     ctypes.CDLL("libcudart.so.13" if torch.version.cuda.startswith("12") else "libcudart.so.12")
 except OSError as error:
-    print("other-version", "cannot be loaded" if "invalid ELF header" in str(error) else error)
+    print("other-version", "cannot be loaded" if str(folder) in str(error) else error)

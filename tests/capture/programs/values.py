@@ -13,6 +13,7 @@ print(mask.nonzero().flatten().tolist(), torch.arange(4, device=gpu)[mask].tolis
 print(torch.bincount(torch.tensor([0, 1, 1, 5], device=gpu)).tolist(),
       torch.unique(torch.tensor([4, 4, 2], device=gpu)).tolist(),
       torch.repeat_interleave(torch.tensor([1, 2], device=gpu), torch.tensor([2, 3], device=gpu)).tolist())
+print(torch.histc(torch.tensor([0, 1, 1, 3], device=gpu), bins=4, min=0, max=4).tolist())
 print(torch.equal(x, x), torch.equal(x, x + 1), bool((x > 1).all()), x.half().tolist(), x.cpu().double().tolist())
 
 # A step of an optimizer with clipped gradients.
