@@ -26,7 +26,8 @@ from megatron.core.transformer.transformer_config import MLATransformerConfig, T
 OPTIONS = dict(layers=4, hidden=512, heads=8, kv_heads=8, ffn=2048, vocab=32768, sequence=1024, micro_batch=1, micro_batches=4,
                tensor=1, pipeline=1, virtual=1, context=1, expert=1, experts=0, topk=2, expert_ffn=512, shared_ffn=0, dispatcher="alltoall",
                sequence_parallel=0, llama=0, mla=0, recompute="none", distributed_optimizer=1, grad_reduce=0, param_gather=0,
-               overlap_p2p=0, iterations=3, dropout=0.0, tied=1, bucket=0, qk_norm=0, instances=1)
+               overlap_p2p=0, iterations=3, dropout=0.0, tied=1, bucket=0, qk_norm=0, instances=1,
+               modules="core_attn", method="uniform", repeated=1, first_stage=0)
 for word in sys.argv[1:]:
     name, value = word.split("=")
     OPTIONS[name] = type(OPTIONS[name])(value)
@@ -101,9 +102,11 @@ def make_config():
                      moe_token_dispatcher_type=o.dispatcher, moe_router_load_balancing_type="aux_loss", moe_aux_loss_coeff=0.01,
                      moe_shared_expert_intermediate_size=o.shared_ffn or None)
     if o.recompute == "selective":
-        shape.update(recompute_granularity="selective", recompute_modules=["core_attn"])
+        shape.update(recompute_granularity="selective", recompute_modules=o.modules.split(","))
     elif o.recompute == "full":
-        shape.update(recompute_granularity="full", recompute_method="uniform", recompute_num_layers=1)
+        shape.update(recompute_granularity="full", recompute_method=o.method, recompute_num_layers=o.repeated)
+    if o.first_stage:
+        shape.update(num_layers_in_first_pipeline_stage=o.first_stage)
     make = TransformerConfig
     if o.mla:
         make = MLATransformerConfig
