@@ -44,6 +44,7 @@ FOREIGN = {
     "tests/integration/documents_test.py": ["--update"],
     "tests/cuda/check_layer_test.py": ["--layer-times", "--limit", "--run"],
     "tests/oracle": ["--full"],
+    "tests/capture/oracle": ["--libraries"],
 }
 
 
