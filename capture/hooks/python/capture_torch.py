@@ -220,12 +220,13 @@ PACKAGES = ("site-packages", "dist-packages", os.path.dirname(os.__file__), os.p
 
 def mark_lines(module):
     """Each call of communication tells its line: the innermost one outside packages, or else outside PyTorch."""
+    own = os.path.dirname(os.path.dirname(module.__file__))  # PyTorch may lie outside the packages of Python
 
     def line_of(frame):
         other = None
         while frame is not None:
             file = frame.f_code.co_filename
-            if not any(part in file for part in PACKAGES):
+            if not file.startswith(own) and not any(part in file for part in PACKAGES):
                 return f"{file}:{frame.f_lineno}"
             if other is None and "/torch/" not in file and not file.startswith((PACKAGES[-2], "<")):
                 other = f"{file}:{frame.f_lineno}"
