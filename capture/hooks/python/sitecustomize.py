@@ -18,6 +18,8 @@ def after_import(actions):
             if name not in actions:
                 return None
             spec = importlib.machinery.PathFinder.find_spec(name, path)
+            if spec is None:
+                return None  # not installed
             run = spec.loader.exec_module
 
             def run_then_act(module):
