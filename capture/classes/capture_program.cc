@@ -82,6 +82,7 @@ class Capture {
     partition_ = &partition;
     RETURN_IF_ERROR(FindClasses());
     if (options_.all_ranks) RETURN_IF_ERROR(CheckAll());
+    if (options_.with_times) RETURN_IF_ERROR(MeasureHosts());
     return Finish(gpus);
   }
 
@@ -227,6 +228,7 @@ class Capture {
   Status CaptureReady(const std::vector<int>& ranks, std::set<int>* tried, std::set<int>* waiting) {
     struct Captured {
       std::optional<RankTape> tape;
+      std::optional<ProcessLog> log;
       std::optional<Error> failure;
       LogBroadcasts broadcasts;
     };
@@ -239,6 +241,7 @@ class Capture {
         Result<RankTape> tape = MakeTape(*end.log, {options_.iteration, options_.world, nullptr});
         if (tape.ok()) {
           captured.tape = std::move(tape).value();
+          if (options_.with_times) captured.log = std::move(end.log);
         } else {
           captured.failure = WithOutput(tape.error(), end);
         }
@@ -266,7 +269,7 @@ class Capture {
       if (captured.broadcasts.unknown) summary_.lacked.insert(rank);
       ASSIGN_OR_RETURN(ClassTape made, MakeClassTape(*captured.tape, groups_));
       partition_->Note(FindPlaces(made));
-      Keep(rank, std::move(made));
+      Keep(rank, std::move(made), std::move(captured.log));
       captured.tape.reset();
       waiting->erase(rank);
     }
@@ -287,7 +290,7 @@ class Capture {
   }
 
   // Ranks whose tapes are alike have the same key, and the first of the tapes.
-  void Keep(int rank, ClassTape tape) {
+  void Keep(int rank, ClassTape tape, std::optional<ProcessLog> log) {
     for (int number = 0;; ++number) {
       const std::string key = fmt::format("{} {}", tape.key, number);
       const auto known = tapes_.find(key);
@@ -295,11 +298,49 @@ class Capture {
       keys_[rank] = key;
       if (known == tapes_.end()) {
         tapes_[key] = std::make_shared<const ClassTape>(std::move(tape));
+        if (log.has_value()) logs_.emplace(key, std::move(*log));
       } else {
         summary_.Compare(*known->second, tape);
       }
       return;
     }
+  }
+
+  // Runs the rank of each class's tape once more, without observers, and gives the tape the host's
+  // times of that run.
+  Status MeasureHosts() {
+    std::map<int, std::string> keys;
+    for (const std::vector<int>& ranks : classes_) {
+      const std::string& key = keys_.at(ranks.front());
+      keys[tapes_.at(key)->rank] = key;
+    }
+    std::vector<int> ranks;
+    for (const auto& [rank, key] : keys) ranks.push_back(rank);
+    known_ += static_cast<int>(ranks.size());
+    program_.only_times = true;
+    summary_.processor = TapeOf(classes_.front()).host.processor;
+    return runner_.Run(
+        ranks, [&](RankEnd end) { return TakeTimes(keys.at(end.rank), end); },
+        [&](const std::vector<int>& running) { Show(running); });
+  }
+
+  const ClassTape& TapeOf(const std::vector<int>& ranks) const {
+    return *tapes_.at(keys_.at(ranks.front()));
+  }
+
+  // A run that fails without observers leaves the times of the first run.
+  Status TakeTimes(const std::string& key, const RankEnd& end) {
+    ++ended_;
+    const ProcessLog log = std::move(logs_.extract(key).mapped());
+    summary_.observed.insert(end.rank);
+    if (end.failure.has_value() || !end.log.has_value()) return OkStatus();
+    ASSIGN_OR_RETURN(const RankTape tape,
+                     MakeTape(log, {options_.iteration, options_.world, &*end.log}));
+    if (!tape.host.is_alone) return OkStatus();
+    ASSIGN_OR_RETURN(ClassTape made, MakeClassTape(tape, groups_));
+    tapes_[key] = std::make_shared<const ClassTape>(std::move(made));
+    summary_.observed.erase(end.rank);
+    return OkStatus();
   }
 
   void Show(const std::vector<int>& running) const {
@@ -360,6 +401,7 @@ class Capture {
   std::vector<std::vector<int>> classes_;
   std::map<int, std::string> keys_;                                // by rank that has run
   std::map<std::string, std::shared_ptr<const ClassTape>> tapes_;  // by key
+  std::map<std::string, ProcessLog> logs_;                         // that these tapes were made of
   std::set<std::pair<GroupKind, int>> roots_;                      // of small broadcasts
   CaptureSummary summary_;
   std::string output_;

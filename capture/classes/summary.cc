@@ -88,6 +88,17 @@ void Describe(const std::vector<std::string>& command, const WorldGroups& groups
   };
   assume("captured with", fmt::format("PyTorch {}", summary.torch_version));
   assume("iteration", std::to_string(summary.iteration));
+  if (!summary.processor.empty()) {
+    assume("host times", fmt::format("of this program on {}{}", summary.processor,
+                                     summary.observed.empty() ? "" : ", some beside observers"));
+  }
+  if (!summary.observed.empty()) {
+    const std::vector<int> list(summary.observed.begin(), summary.observed.end());
+    notes->push_back(fmt::format(
+        "the host's times of {} {} are those of a run that also records operators, and up to twice "
+        "as long as they should be: without observers the program did something else",
+        list.size() == 1 ? "rank" : "ranks", RanksText(list)));
+  }
   // No assumption: with more of them, the workload is the same.
   notes->push_back(fmt::format("{} of {} ran", summary.ranks_run, Plural(world, "rank")));
   for (const std::string& why : summary.splits) notes->push_back("classes are split: " + why);

@@ -20,6 +20,8 @@ struct CaptureSummary {
   int ranks_run = 0;
   std::map<std::string, std::set<int>> refused;  // functions that are missing: who called them
   std::vector<std::string> splits;  // why ranks with the same groups are of several classes
+  std::string processor;            // on which the host's times were measured; empty: none are kept
+  std::set<int> observed;           // ranks whose host has only times beside observers
   std::set<int> lacked;             // ranks to whom something was broadcast that nobody knew
   // Between ranks of a class: of the optimizer's bytes, of the peak of memory.
   double optimizer_differs = 0, memory_differs = 0;

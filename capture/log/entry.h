@@ -148,6 +148,8 @@ inline constexpr const char* kIterationsVariable = "DRYDOCK_CAPTURE_ITERATIONS";
 
 // Set: each collective and message follows a mark "line FILE:LINE", of the innermost line of the
 // user's Python.
+// The library that observes operators. Empty: nothing but what the GPU is asked is recorded.
+inline constexpr const char* kObserverVariable = "DRYDOCK_CAPTURE_OBSERVER";
 inline constexpr const char* kLinesVariable = "DRYDOCK_CAPTURE_LINES";
 
 struct CapturedProcess {

@@ -245,6 +245,7 @@ class Processes {
       std::string& to = variables[name];
       to = IsList(name) && !to.empty() ? value + ":" + to : value;
     }
+    if (program_.only_times) variables[kObserverVariable].clear();
     if (program_.rank_variables) {
       for (const auto& [name, value] : program_.rank_variables(rank)) variables[name] = value;
     }

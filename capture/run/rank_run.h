@@ -32,6 +32,9 @@ struct RankProgram {
   // A rank ends when it begins the forward pass behind so many iterations; 0: by itself.
   int iterations = 0;
   bool marks_lines = false;   // calls of communication tell their line
+  // Records no operators and computes no values: the times of the host are the program's own
+  // (TapeOptions::timed).
+  bool only_times = false;
   bool shows_output = false;  // the program shares this process's stdout and stderr
 };
 
