@@ -55,7 +55,9 @@ std::string Tiles(const Summary& summary) {
     out += Tile(fmt::format("{} to {}", ToString(band.low), ToString(band.high)),
                 fmt::format("holds {:g} % of measured runs", band.coverage * 100));
   }
-  out += Tile(fmt::format("{:.0f}", rates.tokens_per_second), "tokens per second");
+  if (summary.job.tokens > 0) {
+    out += Tile(fmt::format("{:.0f}", rates.tokens_per_second), "tokens per second");
+  }
   out += Tile(fmt::format("{:.1f} TFLOP/s", rates.model.flops_per_second() * 1e-12),
               "model FLOPs per GPU");
   out += Tile(rates.mfu ? Percent(*rates.mfu) : "unknown",

@@ -78,8 +78,11 @@ std::string HeadText(const Summary& summary) {
   out += fmt::format("iteration time   {}\n", ToString(rates.iteration));
   if (summary.band) out += BandText(*summary.band);
   if (!summary.length.iterations.empty()) out += IterationsText(summary.length.iterations);
-  out += fmt::format("tokens           {} /s, {} /s per GPU\n", PerSecond(rates.tokens_per_second),
-                     PerSecond(rates.tokens_per_gpu_second));
+  // A workload that was captured, recorded or imported does not state its tokens.
+  if (summary.job.tokens > 0) {
+    out += fmt::format("tokens           {} /s, {} /s per GPU\n",
+                       PerSecond(rates.tokens_per_second), PerSecond(rates.tokens_per_gpu_second));
+  }
   out += fmt::format("model FLOPs      {:.1f} TFLOP/s per GPU",
                      rates.model.flops_per_second() * 1e-12);
   out += rates.mfu ? fmt::format(", MFU {} of {} dense {}\n", Percent(*rates.mfu),
