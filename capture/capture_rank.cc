@@ -30,6 +30,7 @@ struct Options {
   bool with_times = false;
   capture::RankProgram program;
   int rank = 0;
+  std::vector<int> before;
 };
 
 Status WriteRun(const Options& options, const ClusterInput& cluster,
@@ -98,7 +99,8 @@ Status Run(const Options& options) {
       const capture::CaptureEnvironment environment,
       capture::PrepareEnvironment(options.program.command.front(), parts, options.cache));
   ASSIGN_OR_RETURN(const capture::ProcessLog log,
-                   capture::RunRank(environment, cluster.topology, options.program, options.rank));
+                   capture::RunRank(environment, cluster.topology, options.program, options.rank,
+                                    options.before));
   return Write(options, cluster, log);
 }
 
@@ -111,6 +113,7 @@ int main(int argc, char** argv) {
   CLI::App app("Runs a program as one rank of a cluster and prints what it asks of the GPU");
   app.add_option("cluster", options.cluster, "The cluster (cluster.topo)")->required();
   app.add_option("--rank", options.rank, "The rank");
+  app.add_option("--after", options.before, "A rank that runs first, and tells this one");
   app.add_option("--world", options.program.world, "The number of ranks");
   app.add_option("--cache", options.cache, "Keeps what is made for a PyTorch");
   app.add_option("--libraries", options.libraries, "Folder of libhackcuda.so");

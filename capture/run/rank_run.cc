@@ -327,11 +327,14 @@ Status RankRunner::Run(const std::vector<int>& ranks, const UseRank& use, const 
 }
 
 Result<ProcessLog> RunRank(const CaptureEnvironment& environment, const Topology& topology,
-                           const RankProgram& program, int rank) {
+                           const RankProgram& program, int rank,
+                           const std::vector<int>& before) {
   RankRunner runner(environment, topology, program, 1);
+  std::vector<int> ranks = before;
+  ranks.push_back(rank);
   std::optional<ProcessLog> log;
   RETURN_IF_ERROR(runner.Run(
-      {rank},
+      ranks,
       [&](RankEnd end) {
         if (end.failure.has_value()) return Status(*end.failure);
         log = std::move(end.log);

@@ -77,9 +77,11 @@ class RankRunner {
   std::optional<StagedDirectory> broadcasts_;
 };
 
-// Runs one rank. Errors: also its failure.
+// Runs one rank, after those of `before`, whose small broadcasts it reads. Errors: also a failure of
+// any of them.
 Result<ProcessLog> RunRank(const CaptureEnvironment& environment, const Topology& topology,
-                           const RankProgram& program, int rank);
+                           const RankProgram& program, int rank,
+                           const std::vector<int>& before = {});
 
 }  // namespace drydock::capture
 
