@@ -259,9 +259,14 @@ class Capture {
       groups_.Add(captured.broadcasts.groups);
       roots_.insert(captured.broadcasts.roots.begin(), captured.broadcasts.roots.end());
     }
-    for (auto& [rank, captured] : all) {
+    // Before any of these counts as a root that has run: a rank may lack what one beside it sent.
+    std::set<int> again;
+    for (const auto& [rank, captured] : all) {
       const bool is_first = tried->insert(rank).second;
-      if (captured.broadcasts.unknown && is_first && !RootsOf(rank).empty()) {
+      if (captured.broadcasts.unknown && is_first && !RootsOf(rank).empty()) again.insert(rank);
+    }
+    for (auto& [rank, captured] : all) {
+      if (again.count(rank) > 0) {
         ++known_;
         continue;
       }
@@ -363,7 +368,14 @@ class Capture {
     std::vector<WorldClass> classes;
     CapturedWorkload captured;
     for (const std::vector<int>& ranks : classes_) {
-      classes.push_back({ranks, tapes_.at(keys_.at(ranks.front()))});
+      std::shared_ptr<const ClassTape> tape = tapes_.at(keys_.at(ranks.front()));
+      if (!options_.with_times) {
+        // Peaks differ between captures, and programs that differ in nothing else are one class.
+        auto without_peaks = std::make_shared<ClassTape>(*tape);
+        without_peaks->memory = {};
+        tape = std::move(without_peaks);
+      }
+      classes.push_back({ranks, std::move(tape)});
       CapturedClass& of_ranks = captured.classes.emplace_back();
       of_ranks.ranks = ranks;
       for (const int rank : ranks) {
@@ -375,7 +387,6 @@ class Capture {
     };
     ASSIGN_OR_RETURN(captured.workload, MakeWorldWorkload(topology_, gpus, groups_, classes, line));
     if (!options_.with_times) {
-      captured.workload.pytorch.clear();
       for (Submodule& submodule : captured.workload.submodules) submodule.host = Time();
       ASSIGN_OR_RETURN(captured.workload.launch, LaunchCosts(TapeHost()));
     }

@@ -15,6 +15,8 @@ bool WorldGroups::Add(const std::vector<TapeGroup>& groups) {
     same.push_back(index);
     groups_.push_back(group);
     for (size_t position = 0; position < group.ranks.size(); ++position) {
+      // A tape with such a rank is refused.
+      if (static_cast<size_t>(group.ranks[position]) >= of_rank_.size()) continue;
       std::vector<Membership>& own = of_rank_[static_cast<size_t>(group.ranks[position])];
       const auto ordinal = std::count_if(own.begin(), own.end(), [&](const Membership& earlier) {
         return earlier.kind.description == group.description;

@@ -404,6 +404,9 @@ Submodule ProductSubmodule(const LoggedProduct& p, bool is_backward) {
     s.work = work;
     return s;
   }
+  // In fp8, Hopper multiplies only with A transposed and B not, whatever the product is for. Only
+  // gradients of weights are summed in fp32.
+  const bool sums_gradients = p.type_d == kFp32 && p.type_a != kFp32;
   submodule::Linear work;
   work.row_scales = p.scales == kOfRows;
   if (!is_backward) {
@@ -413,12 +416,12 @@ Submodule ProductSubmodule(const LoggedProduct& p, bool is_backward) {
     work.k = p.k;
     work.bias = work.fused = (p.epilogue & kEpilogueBias) != 0 && (p.epilogue & kBgradBits) == 0;
     work.fp8_input = IsQuantized(s.type);
-  } else if (p.transpose_b && !p.transpose_a) {
+  } else if ((p.transpose_b && !p.transpose_a) || sums_gradients) {
     s.pass = Pass::kBackwardWeight;
     work.n = p.n;
     work.k = p.m;
     work.rows = p.k;
-    work.accumulate_fp32 = p.type_d == kFp32 && p.type_a != kFp32;
+    work.accumulate_fp32 = sums_gradients;
   } else {
     s.pass = Pass::kBackwardActivation;
     work.rows = p.n;

@@ -136,11 +136,11 @@ bool IsAsked(EntryKind kind) {
 std::vector<int64_t> HostTimes(const ProcessLog& log, size_t begin, size_t end) {
   std::unordered_map<uint32_t, int64_t> last;  // by thread
   std::vector<int64_t> times;
-  for (size_t i = begin; i < end; ++i) {
+  for (size_t i = 0; i < end; ++i) {
     const LogEntry& entry = log.entries()[i];
     if (!IsAsked(entry.kind)) continue;
     const auto [it, is_first] = last.try_emplace(entry.thread, entry.cpu_ns);
-    times.push_back(is_first ? 0 : std::max<int64_t>(entry.cpu_ns - it->second, 0));
+    if (i >= begin) times.push_back(is_first ? 0 : std::max<int64_t>(entry.cpu_ns - it->second, 0));
     it->second = entry.cpu_ns;
   }
   return times;

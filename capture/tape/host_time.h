@@ -16,7 +16,8 @@ namespace drydock::capture {
 bool IsAsked(EntryKind kind);
 
 // Returns the times in ns of the entries between `begin` and `end` of `log` that are asked, in
-// order.
+// order. The first one of a thread has the time since the last one before `begin`: a program makes
+// its next batch there.
 std::vector<int64_t> HostTimes(const ProcessLog& log, size_t begin, size_t end);
 
 // Returns the same as measured in another run of the program. The two runs may differ: without

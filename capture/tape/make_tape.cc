@@ -54,6 +54,7 @@ class TapeMaker {
     tape_.rank = log_.rank();
     tape_.world = options.world;
     ASSIGN_OR_RETURN(groups_, ReadGroups(log_));
+    RETURN_IF_ERROR(CheckRanks(options.world));
     tape_.groups = groups_.groups;
     tape_.communicators = groups_.communicators;
     host_ns_ = HostTimes(log_, iteration_.begin, iteration_.end);
@@ -66,20 +67,38 @@ class TapeMaker {
     for (size_t i = 0; i < entries.size(); ++i) {
       at_ = i;
       if (i == iteration_.begin) BeginIteration(entries[i]);
-      if (i == iteration_.end) is_in_ = false;
-      own_ns_ = is_in_ && IsAsked(entries[i].kind) ? host_ns_[asked_++] : 0;
+      if (i == iteration_.end) EndIteration();
+      if (is_in_ && IsAsked(entries[i].kind)) own_ns_ += host_ns_[asked_++];
       RETURN_IF_ERROR(Take(entries[i]));
     }
+    if (is_in_) EndIteration();
     work_.Finish();
     Assemble();
     return std::move(tape_);
   }
 
  private:
+  Status CheckRanks(int world) const {
+    for (const TapeGroup& group : groups_.groups) {
+      const auto most = std::max_element(group.ranks.begin(), group.ranks.end());
+      if (most == group.ranks.end() || *most < world) continue;
+      return Error(fmt::format(
+          "rank {} makes a process group '{}' with rank {}, but the launcher starts {} ranks; give "
+          "init_process_group the world_size of the launcher, or start as many ranks",
+          log_.rank(), group.name, *most, world));
+    }
+    return OkStatus();
+  }
+
   void BeginIteration(const LogEntry& entry) {
     is_in_ = true;
     places_.Restart();
     tape_.start.wall = Time::Ns(entry.wall_ns - log_.entries().front().wall_ns);
+  }
+
+  void EndIteration() {
+    is_in_ = false;
+    left_ns_ = std::exchange(own_ns_, 0);
   }
 
   bool IsIn() const { return is_in_ || capturing_ != nullptr; }
@@ -208,7 +227,8 @@ class TapeMaker {
     Sink& sink = capturing_ != nullptr ? capturing_->nodes : sink_;
     issuers_.insert(log.thread);
     if (capturing_ == nullptr) place.host_waits = std::exchange(host_waits_, HostWait::kNothing);
-    sink.Add(entry, place, std::exchange(own_ns_, 0));
+    // Transfers have no time of the host: what precedes them belongs to the next op.
+    sink.Add(entry, place, place.transfer < 0 ? std::exchange(own_ns_, 0) : 0);
   }
 
   void AddWork(const LogEntry& log, int64_t stream) {
@@ -387,6 +407,10 @@ class TapeMaker {
       tape_.entries.push_back(entry);
       tape_.places.push_back(place);
     }
+    if (last != nullptr) {
+      last->host_ns += left_ns_;
+      tape_.host.blocks += Time::Ns(left_ns_);
+    }
     // Equal work takes the host the same time: the mean of its uses.
     for (size_t block = 0; block < of_block.size(); ++block) {
       const Known& uses = *of_block[block];
@@ -423,7 +447,8 @@ class TapeMaker {
   std::set<uint32_t> issuers_;                    // threads that have issued ops
   std::vector<int64_t> host_ns_;                  // of what the iteration asks
   size_t asked_ = 0;
-  int64_t own_ns_ = 0;  // of the entry at hand
+  int64_t own_ns_ = 0;   // of the entry at hand, and of those before it that are no ops
+  int64_t left_ns_ = 0;  // of such entries behind the last op
   HostWait host_waits_ = HostWait::kNothing;
   std::map<int64_t, Graph> captures_;  // by the stream that began
   Graph* capturing_ = nullptr;
