@@ -206,15 +206,22 @@ parse_arguments() {
 
 # Checks that the named files exist before any step that takes time.
 check_inputs() {
-  local file
+  local file option
   [[ -z $megatron_args || ${#inputs[@]} -le 1 ]] ||
     usage_error "--megatron-args takes the place of '${inputs[0]}'; give one of them"
   if [[ -n $workload ]]; then
     [[ -z $megatron_args ]] || usage_error "--workload and --megatron-args exclude each other"
     [[ -z $out || $out == "$workload" ]] || usage_error "--workload names the run directory; leave --out out"
     ((${#inputs[@]} <= 1)) || usage_error "--workload takes the place of '${inputs[0]}'; give a cluster or nothing"
+    for option in "${workload_args[@]}"; do
+      case $option in
+        --variable | --strict | --ignore-unknown) usage_error "$option is for a model, not for --workload" ;;
+      esac
+    done
     ((${#workload_args[@]} == 0 || ${#inputs[@]} == 1)) ||
       usage_error "${workload_args[0]} says something of the cluster; give the cluster with --workload"
+    [[ -z $range_option || $first_stage != 0 ]] ||
+      usage_error "--workload takes the place of the stage workload-gen; leave '$range_option workload-gen' out"
     out=$workload
     ((first_stage > 0)) || first_stage=1
   fi

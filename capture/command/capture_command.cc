@@ -27,6 +27,7 @@
 #include "core/base/writable.h"
 #include "core/schema/artefacts/artefacts.h"
 #include "core/schema/cluster/cluster_file.h"
+#include "core/schema/cluster/cluster_limits.h"
 
 namespace drydock {
 namespace {
@@ -38,8 +39,7 @@ const ToolInfo kTool = {
     "drydock-capture",
     "Runs an unmodified training program as the ranks of a cluster, on this machine and without a "
     "GPU, and turns what it does into a workload. If PROGRAM is neither Python nor a launcher, it "
-    "is "
-    "a script, and is executed: stand-ins take the place of the launchers that it calls.",
+    "is a script, and is executed: stand-ins take the place of the launchers that it calls.",
     "reads cluster.topo (docs/reference/cluster-file.md); runs PROGRAM with the PyTorch of this "
     "machine; writes RUN/1-workload/: manifest.pb, topology.pb and a Chakra trace per rank class "
     "(docs/how-to/capture-a-program.md)",
@@ -57,8 +57,12 @@ struct Options {
 
 Status CheckInput(const Options& options, const CommonOptions& common) {
   if (options.set_up) {
-    if (options.program.empty() && options.run.empty()) return OkStatus();
-    return Error("--setup makes an environment and captures nothing; give no program with it");
+    if (options.program.empty() && options.run.empty() && options.cluster.empty() &&
+        !options.arguments_only && !options.json) {
+      return OkStatus();
+    }
+    return Error(
+        "--setup makes an environment and captures nothing; give only --python or --cache with it");
   }
   if (options.program.empty()) return MissingOption("program (behind --)");
   if (options.json && !options.arguments_only) return Error("--json needs --arguments-only");
@@ -177,13 +181,13 @@ Status GiveRanks(const Options& options, const capture::ClusterSize& cluster, La
   }
   launch->launcher = "--nproc-per-node";
   if (!options.hosts.empty()) {
-    ASSIGN_OR_RETURN(launch->hosts, capture::PositiveNumber("--nnodes", options.hosts));
+    ASSIGN_OR_RETURN(launch->hosts, capture::PositiveNumber("--nnodes", options.hosts, kMaxHosts));
   }
   if (options.ranks_per_host == "gpu") {
     launch->ranks_per_host = cluster.gpus_per_host;
   } else if (!options.ranks_per_host.empty()) {
     ASSIGN_OR_RETURN(launch->ranks_per_host,
-                     capture::PositiveNumber("--nproc-per-node", options.ranks_per_host));
+                     capture::PositiveNumber("--nproc-per-node", options.ranks_per_host, kMaxGpus));
   }
   return OkStatus();
 }
@@ -233,7 +237,7 @@ Result<FoundLaunches> Find(const Options& options, const CommonOptions& common,
 Status PrintArguments(const Options& options, const CommonOptions& common) {
   capture::ClusterSize size;
   if (options.cluster.empty()) {
-    size.hosts = 1 << 20;
+    size.hosts = kMaxHosts;
     size.gpu = "NVIDIA GPU";
     Report(kTool, common,
            fmt::format("no --cluster: hosts with {} are taken for granted",

@@ -290,7 +290,7 @@ Variables OwnEnvironment() {
 }
 
 bool IsScript(const std::vector<std::string>& words) {
-  return !words.front().ends_with(".py") && !IsLauncher(words) && !IsProgram(words);
+  return !words.front().ends_with(".py") && !IsLauncher(words) && !IsPython(words.front());
 }
 
 Result<FoundLaunches> FindLaunches(const std::vector<std::string>& words,

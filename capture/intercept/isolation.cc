@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <net/if.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -101,8 +102,35 @@ int StatusOf(int status) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-// Waits for the command, then for the processes that it leaves behind, as long as that makes sense.
-int Attend(const IsolatedCommand& command, pid_t child) {
+// The processes below `top`, which is the first.
+std::vector<pid_t> ProcessesBelow(pid_t top) {
+  std::vector<pid_t> found = {top};
+  for (size_t i = 0; i < found.size(); ++i) {
+    std::ifstream children(fmt::format("/proc/{0}/task/{0}/children", found[i]));
+    for (pid_t child = 0; children >> child;) found.push_back(child);
+  }
+  return found;
+}
+
+// Ends what a command has left behind, where no namespace ends with this process. Again and again,
+// since a process may start others before its end. A process of another user cannot be ended.
+void EndProcessesBelow() {
+  const Clock::time_point limit = Clock::now() + kGrace;
+  const pid_t own = ::getpid();
+  while (Clock::now() < limit) {
+    for (const pid_t process : ProcessesBelow(own)) {
+      if (process != own) ::kill(process, SIGKILL);
+    }
+    int status = 0;
+    const pid_t found = ::waitpid(-1, &status, WNOHANG);
+    if (found < 0 && errno == ECHILD) return;
+    if (found == 0) std::this_thread::sleep_for(kPoll);
+  }
+}
+
+// Waits for the command, then for the processes that it leaves behind, as long as that makes sense
+// and the process around it lives.
+int Attend(const IsolatedCommand& command, pid_t child, const std::function<bool()>& orphaned) {
   int result = 0;
   bool ended = false;
   Clock::time_point last;
@@ -116,6 +144,7 @@ int Attend(const IsolatedCommand& command, pid_t child) {
     }
     if (found < 0 && errno == ECHILD) return result;
     if (ended && Clock::now() - last > kGrace && command.done()) return result;
+    if (orphaned()) return result;
     if (found == 0) std::this_thread::sleep_for(kPoll);
   }
 }
@@ -128,23 +157,27 @@ struct Told {
 };
 
 // The process around the command. Where it has namespaces of its own, its child is the first
-// process of them, with whose end all others end.
+// process of them, with whose end all others end. Elsewhere its child ends them.
 [[noreturn]] void Supervise(const IsolatedCommand& command, int out) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   Told told;
   told.failed = TryToLeaveNamespaces();
   if (told.failed == 0) told.failed = LeaveNamespaces();
   if (::write(out, &told, sizeof told) < 0) ::_exit(1);
+  const bool apart = told.failed == 0;
+  const pid_t supervisor = ::getpid();
   const pid_t first = ::fork();
   if (first == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (apart) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // where it is not the first process anyway
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::signal(signal, SIG_DFL);
     const pid_t child = ::fork();
     if (child == 0) StartCommand(command);
-    told.status = Attend(command, child);
-    told.ended = true;
-    if (::write(out, &told, sizeof told) < 0) ::_exit(1);
+    const auto orphaned = [&] { return !apart && ::getppid() != supervisor; };
+    told.status = Attend(command, child, orphaned);
+    told.ended = !orphaned();
+    if (!apart) EndProcessesBelow();
+    if (told.ended && ::write(out, &told, sizeof told) < 0) ::_exit(1);
     ::_exit(0);
   }
   int status = 0;
@@ -153,20 +186,15 @@ struct Told {
   ::_exit(0);
 }
 
-// The processes below `top`, for systems without namespaces.
-std::vector<pid_t> ProcessesBelow(pid_t top) {
-  std::vector<pid_t> found = {top};
-  for (size_t i = 0; i < found.size(); ++i) {
-    std::ifstream children(fmt::format("/proc/{0}/task/{0}/children", found[i]));
-    for (pid_t child = 0; children >> child;) found.push_back(child);
-  }
-  return found;
-}
-
-void KillAll(pid_t supervisor) {
-  for (const pid_t process : ProcessesBelow(supervisor)) ::kill(process, SIGKILL);
+// Ends the supervisor, and with it all others. `told`: the pipe that they hold open.
+void EndAll(pid_t supervisor, int told) {
+  ::kill(supervisor, SIGKILL);
   int status = 0;
   while (::waitpid(supervisor, &status, 0) < 0 && errno == EINTR) {
+  }
+  const Clock::time_point limit = Clock::now() + 2 * kGrace;
+  for (pollfd end = {told, 0, 0}; (end.revents & POLLHUP) == 0 && Clock::now() < limit;) {
+    ::poll(&end, 1, static_cast<int>(kPoll.count()));
   }
 }
 
@@ -191,7 +219,7 @@ Result<IsolatedEnd> RunIsolated(const IsolatedCommand& command) {
     const pid_t found = ::waitpid(supervisor, &status, WNOHANG);
     if (found == supervisor) break;
     if (Clock::now() >= limit) {
-      KillAll(supervisor);
+      EndAll(supervisor, ends[0]);
       end.timed_out = true;
       break;
     }

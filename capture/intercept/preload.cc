@@ -7,7 +7,6 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define EXPORT extern "C" __attribute__((visibility("default")))

@@ -132,11 +132,29 @@ void NameStandIns(const std::string& folder, Call* call) {
   for (std::string& word : call->words) Replace(&word, folder + "/bin/", "");
 }
 
+// The folder around that of the stand-ins. The script may leave its working folder, so the name is
+// whole. The dynamic linker splits LD_PRELOAD, and the kernel the first line of a stand-in, at
+// blanks; PATH and LD_PRELOAD are split at colons.
+Result<std::string> ScratchFolder() {
+  std::error_code failed;
+  const fs::path named = fs::temp_directory_path(failed);
+  if (failed) return Error("TMPDIR names no folder: " + failed.message());
+  const std::string folder = fs::absolute(named, failed).string();
+  if (failed) return Error("TMPDIR names no folder: " + failed.message());
+  if (folder.find_first_of(" \t\n:") != std::string::npos) {
+    return Error(
+        fmt::format("TMPDIR is '{}'; a script needs a folder without blanks and colons in "
+                    "its name, such as /tmp",
+                    folder));
+  }
+  return folder;
+}
+
 }  // namespace
 
 Result<ScriptRun> RunScript(const std::vector<std::string>& words, const ScriptOptions& options) {
-  const std::string base = fs::temp_directory_path().string() + "/drydock-launch";
-  ASSIGN_OR_RETURN(StagedDirectory staged, StagedDirectory::Create(base));
+  ASSIGN_OR_RETURN(const std::string scratch, ScratchFolder());
+  ASSIGN_OR_RETURN(StagedDirectory staged, StagedDirectory::Create(scratch + "/drydock-launch"));
   ScriptRun run{std::move(staged), {}, 0, "", false};
   const std::string& folder = run.folder.path();
   RETURN_IF_ERROR(PutStandIns(options, folder));

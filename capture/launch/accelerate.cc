@@ -85,8 +85,9 @@ Result<Launch> ReadAccelerate(const LauncherWords& words, const ClusterSize& clu
   ASSIGN_OR_RETURN(
       const int processes,
       PositiveNumber("accelerate: --num_processes", settings.Get("num_processes").value_or("1")));
-  ASSIGN_OR_RETURN(const int hosts, PositiveNumber("accelerate: --num_machines",
-                                                   settings.Get("num_machines").value_or("1")));
+  ASSIGN_OR_RETURN(const int hosts,
+                   PositiveNumber("accelerate: --num_machines",
+                                  settings.Get("num_machines").value_or("1"), kMaxHosts));
   if (file.empty() && processes > 1 && !settings.IsTrue("use_deepspeed") &&
       !settings.IsTrue("use_fsdp") && !settings.IsTrue("use_megatron_lm")) {
     settings.Give("multi_gpu", "True");  // it does so where it finds several GPUs

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <sstream>
 
@@ -78,11 +79,14 @@ Result<std::map<std::string, std::vector<int>>> ReadFilter(const std::string& op
     if (colon == std::string::npos) continue;
     std::istringstream numbers(item.substr(colon + 1));
     for (std::string number; std::getline(numbers, number, ',');) {
-      if (number.empty() || number.find_first_not_of("0123456789") != std::string::npos) {
+      int slot = 0;
+      const auto [end, failed] =
+          std::from_chars(number.data(), number.data() + number.size(), slot);
+      if (failed != std::errc() || end != number.data() + number.size() || slot < 0) {
         return Error(fmt::format("deepspeed: {} '{}': '{}' is not the number of a GPU", option,
                                  text, number));
       }
-      slots.push_back(std::stoi(number));
+      slots.push_back(slot);
     }
   }
   return filter;
@@ -131,7 +135,8 @@ Result<Pool> HostsOf(const ParsedOptions& options, const Call& call, const Clust
   Pool pool;
   int asked = 0;
   if (options.Has("--num_nodes") && options.Value("--num_nodes") != "-1") {
-    ASSIGN_OR_RETURN(asked, PositiveNumber("deepspeed: --num_nodes", options.Value("--num_nodes")));
+    ASSIGN_OR_RETURN(
+        asked, PositiveNumber("deepspeed: --num_nodes", options.Value("--num_nodes"), kMaxHosts));
   }
   // What is no plain file, such as /dev/null, is no list of hosts.
   const std::string file =
@@ -184,8 +189,8 @@ Result<Pool> HostsOf(const ParsedOptions& options, const Call& call, const Clust
   }
   if (asked > 0) pool.hosts.resize(static_cast<size_t>(asked));
   if (options.Has("--num_gpus") && options.Value("--num_gpus") != "-1") {
-    ASSIGN_OR_RETURN(const int gpus,
-                     PositiveNumber("deepspeed: --num_gpus", options.Value("--num_gpus")));
+    ASSIGN_OR_RETURN(const int gpus, PositiveNumber("deepspeed: --num_gpus",
+                                                    options.Value("--num_gpus"), kMaxGpus));
     for (auto& host : pool.hosts) host.second = Slots(gpus);
   }
   for (const auto& [name, slots] : pool.hosts) {

@@ -76,6 +76,16 @@ TEST(DeepSpeed, ReadsAFileOfHosts) {
   std::filesystem::remove(file);
 }
 
+TEST(DeepSpeed, RefusesNumbersThatNoClusterHas) {
+  EXPECT_EQ(TextOf(LaunchOf("deepspeed --include localhost:99999999999 a.py")),
+            "deepspeed: --include 'localhost:99999999999': '99999999999' is not the number of a "
+            "GPU");
+  EXPECT_EQ(TextOf(LaunchOf("deepspeed --num_gpus 2000000000 a.py")),
+            "deepspeed: --num_gpus is at most 128, not 2000000000");
+  EXPECT_EQ(TextOf(LaunchOf("deepspeed --num_nodes 2000000000 a.py")),
+            "deepspeed: --num_nodes is at most 131072, not 2000000000");
+}
+
 TEST(DeepSpeed, ReadsVariablesForOtherHosts) {
   const std::string home = testing::TempDir() + "/deepspeed_home";
   std::filesystem::create_directories(home);

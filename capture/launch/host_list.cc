@@ -10,7 +10,7 @@
 namespace drydock::capture {
 namespace {
 
-constexpr size_t kMostHosts = 100000;
+constexpr size_t kMostHosts = kMaxHosts;
 
 // Expands one item of a list: "gpu[01-03,7]-ib".
 Status ExpandItem(const std::string& item, std::vector<std::string>* names) {
@@ -67,7 +67,7 @@ Result<std::vector<ListedHost>> ReadHostFile(const std::string& path, const std:
       }
     }
     if (!slots.empty()) {
-      const Result<int> count = PositiveNumber("slots", slots);
+      const Result<int> count = PositiveNumber("slots", slots, kMaxGpus);
       if (!count.ok()) return Error(count.error().message(), {file, number, 0}, line);
       host.slots = *count;
     }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -281,19 +282,23 @@ OptionTable MpiOptions(const std::string& launcher) {
   return table;
 }
 
+// A step of processes that use no GPU may have more than a host has GPUs. The tasks of a step are
+// an int.
+constexpr int kMostTasksPerHost = std::numeric_limits<int>::max() / kMaxHosts;
+
 Result<std::optional<int>> Number(const std::string& launcher, const std::string& option,
-                                  const std::string& text) {
+                                  const std::string& text, int most) {
   if (text.empty()) return std::optional<int>();
-  ASSIGN_OR_RETURN(const int number, PositiveNumber(launcher + ": " + option, text));
+  ASSIGN_OR_RETURN(const int number, PositiveNumber(launcher + ": " + option, text, most));
   return std::optional<int>(number);
 }
 
 // The number of hosts of --nodes: "4", "4-4", not "2-4".
 Result<std::optional<int>> Nodes(const std::string& launcher, const std::string& text) {
   const size_t dash = text.find('-');
-  if (dash == std::string::npos) return Number(launcher, "--nodes", text);
+  if (dash == std::string::npos) return Number(launcher, "--nodes", text, kMaxHosts);
   if (text.substr(0, dash) == text.substr(dash + 1)) {
-    return Number(launcher, "--nodes", text.substr(0, dash));
+    return Number(launcher, "--nodes", text.substr(0, dash), kMaxHosts);
   }
   return Error(
       fmt::format("{}: --nodes {} leaves the number of hosts open; write the number that "
@@ -312,7 +317,9 @@ Result<SlurmCounts> CountsOf(const ParsedOptions& options, const std::string& la
   for (const auto& [name, out] :
        {std::pair{"--ntasks", &counts.tasks}, {"--ntasks-per-node", &counts.per_node}}) {
     if (!options.Has(name)) continue;
-    ASSIGN_OR_RETURN(const int number, PositiveNumber(launcher + ": " + name, options.Value(name)));
+    const int most = out == &counts.tasks ? kMaxHosts * kMaxGpus : kMostTasksPerHost;
+    ASSIGN_OR_RETURN(const int number,
+                     PositiveNumber(launcher + ": " + name, options.Value(name), most));
     *out = number;
   }
   const auto gpus_in = [](const std::string& text) {  // "8", "h100:8", "gpu:h100:8"
@@ -325,8 +332,9 @@ Result<SlurmCounts> CountsOf(const ParsedOptions& options, const std::string& la
     if (resource.starts_with("gpu:")) per_node = gpus_in(resource);
     if (resource == "gpu") per_node = "1";
   }
-  ASSIGN_OR_RETURN(counts.gpus_per_node, Number(launcher, "--gpus-per-node", per_node));
-  ASSIGN_OR_RETURN(counts.gpus, Number(launcher, "--gpus", gpus_in(options.Value("--gpus"))));
+  ASSIGN_OR_RETURN(counts.gpus_per_node, Number(launcher, "--gpus-per-node", per_node, kMaxGpus));
+  ASSIGN_OR_RETURN(counts.gpus, Number(launcher, "--gpus", gpus_in(options.Value("--gpus")),
+                                       kMaxHosts * kMaxGpus));
   return counts;
 }
 
@@ -348,7 +356,6 @@ Result<StepCommand> ReadSrun(const Call& call, const ClusterSize& cluster) {
   const auto fill = [&](std::optional<int>* count, const char* variable) {
     if (!*count && TasksOfVariable(job, variable) > 0) *count = TasksOfVariable(job, variable);
   };
-  const bool own_tasks = counts.tasks.has_value();
   fill(&counts.nodes, "SLURM_NNODES");
   fill(&counts.per_node, "SLURM_NTASKS_PER_NODE");
   if (!options.Has("--nodes") && !options.Has("--ntasks-per-node")) {
@@ -361,8 +368,9 @@ Result<StepCommand> ReadSrun(const Call& call, const ClusterSize& cluster) {
   }
   StepCommand command;
   command.step.launcher = "srun";
-  const int most = cluster.gpus_per_host;
-  if (own_tasks && !options.Has("--ntasks-per-node")) {
+  if (counts.tasks) {
+    // --ntasks-per-node is the most tasks of a host, then.
+    const int most = counts.per_node.value_or(cluster.gpus_per_host);
     if (!counts.nodes) counts.nodes = (*counts.tasks + most - 1) / most;
     // A step of fewer tasks than the job has hosts uses only some of them.
     if (!options.Has("--nodes")) counts.nodes = std::min(*counts.nodes, *counts.tasks);
@@ -373,9 +381,6 @@ Result<StepCommand> ReadSrun(const Call& call, const ClusterSize& cluster) {
     command.step.tasks_per_host = *counts.tasks / *counts.nodes;
   } else if (counts.per_node) {
     command.step.tasks_per_host = *counts.per_node;
-    if (!counts.nodes && counts.tasks) counts.nodes = *counts.tasks / *counts.per_node;
-  } else if (counts.tasks && counts.nodes && *counts.tasks >= *counts.nodes) {
-    command.step.tasks_per_host = *counts.tasks / *counts.nodes;
   }
   command.step.hosts = counts.nodes.value_or(1);
   command.folder = options.Value("--chdir");
@@ -393,7 +398,7 @@ Result<std::optional<int>> TasksOfMapping(const std::string& launcher, const std
     return Error(fmt::format("{}: --map-by {} places ranks inside a host; write ppr:N:node",
                              launcher, mapping));
   }
-  return Number(launcher, "--map-by ppr", mapping.substr(4, colon - 4));
+  return Number(launcher, "--map-by ppr", mapping.substr(4, colon - 4), kMostTasksPerHost);
 }
 
 Result<std::vector<ListedHost>> HostsOfMpi(const ParsedOptions& options, const Call& call) {
@@ -404,8 +409,8 @@ Result<std::vector<ListedHost>> HostsOfMpi(const ParsedOptions& options, const C
     const size_t colon = item.find(':');
     ListedHost host{item.substr(0, colon), 0};
     if (colon != std::string::npos) {
-      ASSIGN_OR_RETURN(host.slots,
-                       PositiveNumber(options.launcher + ": --host", item.substr(colon + 1)));
+      ASSIGN_OR_RETURN(host.slots, PositiveNumber(options.launcher + ": --host",
+                                                  item.substr(colon + 1), kMostTasksPerHost));
     }
     hosts.push_back(std::move(host));
   }
@@ -428,8 +433,9 @@ Result<StepCommand> ReadMpi(const Call& call, const ClusterSize& cluster) {
     tasks = number;
   }
   if (options.Has("-npernode")) {
-    ASSIGN_OR_RETURN(const int number,
-                     PositiveNumber(launcher + ": -npernode", options.Value("-npernode")));
+    ASSIGN_OR_RETURN(
+        const int number,
+        PositiveNumber(launcher + ": -npernode", options.Value("-npernode"), kMostTasksPerHost));
     per_node = number;
   }
   if (options.Has("-pernode")) per_node = 1;

@@ -39,6 +39,13 @@ TEST(Srun, StartsTasks) {
        "srun: --nodes 1-4 leaves the number of hosts open; write the number that trains"},
       {"srun --node-list a", "srun: option '--node-list' is not known; did you mean '--nodelist'?"},
       {"srun -N 3 -n 4 a", "srun: 4 tasks do not divide evenly over 3 hosts"},
+      {"srun -n 12 --ntasks-per-node=8 a", "2x6 a"},
+      {"srun -n 4 --ntasks-per-node=8 a", "1x4 a"},
+      {"srun -N 4 -n 16 --ntasks-per-node=8 a", "4x4 a"},
+      {"srun -N 1000000000 a", "srun: --nodes is at most 131072, not 1000000000"},
+      {"srun -N 99999999999999999999 a",
+       "srun: --nodes is at most 131072, not 99999999999999999999"},
+      {"srun -n -4 a", "srun: --ntasks needs a number from 1, not '-4'"},
       {"srun --multi-prog x", "srun: --multi-prog starts several programs; a capture follows one"},
       {"srun -N 2", "srun: it names no command to start"},
   };
@@ -58,6 +65,16 @@ TEST(Srun, TakesFromItsJobWhatItLeavesOpen) {
   EXPECT_EQ(StepOf("srun torchrun x", whole_hosts), "4x1 torchrun x");
   EXPECT_EQ(ValueOf(whole_hosts, "SLURM_GPUS_ON_NODE"), "8");
   EXPECT_FALSE(Has(whole_hosts, "SLURM_NTASKS"));
+}
+
+TEST(Srun, StartsNoOtherNumberOfTasksThanItsJobHas) {
+  const auto job = [](const char* options) {
+    return *VariablesOfJob(Split(options), {1000, 8, "GPU", "", 0});
+  };
+  EXPECT_EQ(StepOf("srun a", job("--ntasks=12 --ntasks-per-node=8")), "2x6 a");
+  EXPECT_EQ(StepOf("srun a", job("--nodes=3 --ntasks=16")),
+            "srun: 16 tasks do not divide evenly over 3 hosts");
+  EXPECT_EQ(StepOf("srun a", job("--nodes=2 --ntasks=1")), "1x1 a");
 }
 
 TEST(Srun, TellsTasksApart) {

@@ -197,10 +197,14 @@ std::string SuspectedValue(const std::vector<GivenOption>& given) {
   return "";
 }
 
-Result<int> PositiveNumber(const std::string& what, const std::string& text) {
+Result<int> PositiveNumber(const std::string& what, const std::string& text, int most) {
   int number = 0;
   const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failed == std::errc() && end == text.data() + text.size() && number > 0) return number;
+  const bool whole = end == text.data() + text.size() && failed != std::errc::invalid_argument;
+  if (whole && (failed == std::errc::result_out_of_range || number > most) && text[0] != '-') {
+    return Error(fmt::format("{} is at most {}, not {}", what, most, text));
+  }
+  if (whole && failed == std::errc() && number > 0) return number;
   if (text.empty()) {
     return Error(fmt::format(
         "{} has no value: a variable of the script is empty here; set it before the command: "

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/schema/cluster/cluster_limits.h"
 
 namespace drydock::capture {
 
@@ -48,8 +49,10 @@ Result<ParsedOptions> ParseOptions(const OptionTable& table, const std::vector<s
 // a variable of the script in front of it is empty; else "".
 std::string SuspectedValue(const std::vector<GivenOption>& given);
 
-// Reads a number of at least 1. `what` names it: "torchrun: --nnodes".
-Result<int> PositiveNumber(const std::string& what, const std::string& text);
+// Reads a number from 1 to `most`, by default the GPUs of the largest cluster, which are the most
+// ranks that a capture can have. `what` names it: "torchrun: --nnodes".
+Result<int> PositiveNumber(const std::string& what, const std::string& text,
+                           int most = kMaxHosts * kMaxGpus);
 
 }  // namespace drydock::capture
 

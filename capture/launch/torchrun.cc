@@ -66,9 +66,9 @@ std::string ValueOr(const ParsedOptions& options, const std::string& option,
 
 Result<int> HostsOf(const std::string& what, const std::string& text) {
   const size_t colon = text.find(':');
-  if (colon == std::string::npos) return PositiveNumber(what, text);
-  ASSIGN_OR_RETURN(const int least, PositiveNumber(what, text.substr(0, colon)));
-  ASSIGN_OR_RETURN(const int most, PositiveNumber(what, text.substr(colon + 1)));
+  if (colon == std::string::npos) return PositiveNumber(what, text, kMaxHosts);
+  ASSIGN_OR_RETURN(const int least, PositiveNumber(what, text.substr(0, colon), kMaxHosts));
+  ASSIGN_OR_RETURN(const int most, PositiveNumber(what, text.substr(colon + 1), kMaxHosts));
   if (least == most) return most;
   return Error(
       fmt::format("{} {} leaves the number of hosts open; write the number that trains: {} or {}",
@@ -80,7 +80,7 @@ Result<int> RanksPerHost(const std::string& what, const std::string& text,
   if (text == "gpu" || text == "auto") return cluster.gpus_per_host;
   if (text == "cpu")
     return Error(what + " cpu starts a rank for each core; write a number, or gpu");
-  return PositiveNumber(what, text);
+  return PositiveNumber(what, text, kMaxGpus);
 }
 
 }  // namespace

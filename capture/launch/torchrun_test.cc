@@ -64,6 +64,8 @@ TEST(Torchrun, SaysWhatIsWrong) {
        "..."},
       {"torchrun --nproc-per-node 8", "torchrun: it names no program to start"},
       {"torchrun --help", "torchrun: --help starts no program"},
+      {"torchrun --nnodes 100000 --nproc-per-node 100000 train.py",
+       "torchrun: --nproc-per-node is at most 128, not 100000"},
       {"torchrun --standalone=1 train.py",
        "torchrun: option '--standalone' takes no value, not '1'"},
       {"torchrun --no-python ./bind.sh python train.py",

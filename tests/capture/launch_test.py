@@ -204,6 +204,32 @@ cd / && torchrun --nproc-per-node 2 t.py $HOME/more""", environment={"LANGUAGE":
         processes = subprocess.run(["ps", "-eo", "args"], text=True, capture_output=True).stdout
         self.assertNotIn(mark, processes)
 
+    def test_nothing_is_left_running_on_a_system_without_namespaces(self):
+        without = ["unshare", "-Ur", "sh", "-c", 'echo 0 > /proc/sys/user/max_net_namespaces && exec "$@"', "sh"]
+        if subprocess.run([*without, "true"], stderr=subprocess.DEVNULL).returncode != 0:
+            self.skipTest("this system has no namespaces at all")
+        mark = f"capture-alone-{os.getpid()}"
+        left = f"(exec -a {mark} setsid bash -c 'while :; do /bin/sleep 1; done') &\n"
+        for text, status in ((left + "torchrun t.py", 0), (left + "wait", 1)):
+            done = subprocess.run([*without, TOOL, "--arguments-only", "--time-limit", "4", "--", "bash", self.script(text)],
+                                  cwd=self.folder, text=True, capture_output=True, timeout=60,
+                                  env={**os.environ, "TMPDIR": str(self.temporary)})
+            self.assertEqual(done.returncode, status, done.stderr)
+            processes = subprocess.run(["ps", "-eo", "args"], text=True, capture_output=True).stdout
+            self.assertNotIn(mark, processes)
+            self.assertEqual(list(self.temporary.iterdir()), [])
+
+    def test_the_folder_for_scratch(self):
+        (self.folder / "here").mkdir()
+        self.assertEqual(self.commands("cd /; torchrun t.py", environment={"TMPDIR": "here"}),
+                         [(1, 1, ["python", "-u", "t.py"])])
+        for name, message in (("nowhere", "error: TMPDIR names no folder"), ("a b", "a script needs a folder without blanks")):
+            (self.folder / "a b").mkdir(exist_ok=True)
+            done = self.run_tool("--arguments-only", "--", "bash", "-c", "torchrun t.py",
+                                 environment={"TMPDIR": str(self.folder / name)})
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(message, done.stderr)
+
     def test_nothing_launched(self):
         self.assertIn("error: no training program is started by: bash run.sh\n  it ended with exit status 3\n",
                       self.refusal("exit 3"))
@@ -239,6 +265,7 @@ cd / && torchrun --nproc-per-node 2 t.py $HOME/more""", environment={"LANGUAGE":
                  ("--", "python", "t.py"): "--cluster is required",
                  ("--cluster", CLUSTER, "--", "python", "t.py"): "-o RUN is required",
                  ("--setup", "--", "python", "t.py"): "--setup makes an environment and captures nothing",
+                 ("--setup", "--arguments-only"): "--setup makes an environment and captures nothing",
                  ("--json", "--cluster", CLUSTER, "-o", "x", "--", "python", "t.py"): "--json needs --arguments-only",
                  ("--launch", "0", "--", "x"): "--launch"}
         for arguments, message in cases.items():
@@ -315,6 +342,9 @@ class Wheels(unittest.TestCase):
         with zipfile.ZipFile(self.folder / "thing.whl", "w") as wheel:
             wheel.writestr("thing/__init__.py", "x = 1\n" * 1000)
             wheel.writestr("thing-1.0.data/purelib/other.py", "y = 2\n")
+            program = zipfile.ZipInfo("thing/program")
+            program.external_attr = 0o100755 << 16
+            wheel.writestr(program, "#!/bin/sh\n")
         Index.files = {"thing-1.0-py3-none-any.whl": (self.folder / "thing.whl").read_bytes()}
         Index.served = []
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Index)
@@ -336,8 +366,12 @@ class Wheels(unittest.TestCase):
         self.assertEqual(Index.served, [0, size // 2])
         self.assertEqual(self.run_script("fetch", self.list, self.folder / "down").returncode, 0)
         self.assertEqual(len(Index.served), 2, "it was fetched again")
+        with zipfile.ZipFile(self.folder / "down/old-0.9-py3-none-any.whl", "w") as wheel:  # of an older list
+            wheel.writestr("old.py", "")
         self.assertEqual(self.run_script("unpack", self.list, self.folder / "down", self.folder / "packages").returncode, 0)
         self.assertEqual(sorted(path.name for path in (self.folder / "packages").iterdir()), ["other.py", "thing"])
+        self.assertTrue(os.access(self.folder / "packages/thing/program", os.X_OK))
+        self.assertFalse(os.access(self.folder / "packages/thing/__init__.py", os.X_OK))
 
     def test_another_file_is_refused(self):
         self.list.write_text(f"thing==1.0 --hash=sha256:{'0' * 64}\n")

@@ -10,6 +10,7 @@ that was interrupted goes on where it stopped. Needs nothing but Python: neither
 import configparser
 import hashlib
 import html.parser
+import http.client
 import json
 import os
 import pathlib
@@ -90,11 +91,14 @@ def find(index, name, version, sha256):
         with open_url(page, [("Accept", kinds)]) as answer:
             base, text = answer.geturl(), answer.read().decode()
             is_json = "json" in answer.headers.get("Content-Type", "")
-    except (urllib.error.URLError, OSError) as error:
+    except (OSError, http.client.HTTPException, UnicodeDecodeError) as error:
         fail(f"{page}: cannot be read: {getattr(error, 'reason', error)}",
              "with a Python that has PyTorch already, give it with --python")
     if is_json:
-        links = [file["url"] + "#sha256=" + file["hashes"].get("sha256", "") for file in json.loads(text)["files"]]
+        try:
+            links = [file["url"] + "#sha256=" + file["hashes"].get("sha256", "") for file in json.loads(text)["files"]]
+        except (ValueError, KeyError, TypeError, AttributeError):
+            fail(f"{page}: is no page of an index of packages")
     else:
         parser = Links()
         parser.feed(text)
@@ -134,7 +138,7 @@ class Progress:
 
 
 def transfer(address, part, progress):
-    """Fetches what `part` lacks. Raises OSError if the connection breaks."""
+    """Fetches what `part` lacks. Raises OSError or HTTPException if the connection breaks."""
     have = part.stat().st_size if part.exists() else 0
     headers = [("Range", f"bytes={have}-")] if have else []
     try:
@@ -167,7 +171,7 @@ def fetch_one(index, name, version, sha256, folder, quiet):
         try:
             transfer(address, part, progress)
             break
-        except (urllib.error.URLError, OSError) as error:
+        except (OSError, http.client.HTTPException) as error:
             if attempt == TRIES - 1:
                 fail(f"{address}: {getattr(error, 'reason', error)}", f"run it again: {part} is kept, and it goes on there")
             time.sleep(2 ** attempt)
@@ -188,11 +192,19 @@ def check_python(file_name):
              f"install python{need}, or give a Python that has PyTorch with --python")
 
 
-def unpack(folder, packages):
+def unpack(items, folder, packages):
     """What pip would do with wheels that have no scripts of their own to install."""
-    for wheel in sorted(folder.glob("*.whl")):
-        with zipfile.ZipFile(wheel) as files:
-            files.extractall(packages)
+    # The folder may have files of an older list, whose transfer was interrupted.
+    wheels = {hash_of(wheel): wheel for wheel in folder.glob("*.whl")}
+    for name, version, sha256 in items:
+        if sha256 not in wheels:
+            fail(f"{folder}: it has no file of {name} {version} with the hash of the list")
+        with zipfile.ZipFile(wheels[sha256]) as files:
+            for entry in files.infolist():
+                path = files.extract(entry, packages)
+                # extract() drops the mode; PyTorch starts programs of its own (torch_shm_manager).
+                if not entry.is_dir() and entry.external_attr >> 16 & 0o111:
+                    os.chmod(path, 0o755)
         for data in packages.glob("*.data"):
             for kind in ("purelib", "platlib"):
                 if (data / kind).is_dir():
@@ -206,7 +218,7 @@ def main():
         sys.exit(2)
     command, items, folder = sys.argv[1], wanted(pathlib.Path(sys.argv[2])), pathlib.Path(sys.argv[3])
     if command == "unpack":
-        return unpack(folder, pathlib.Path(sys.argv[4]))
+        return unpack(items, folder, pathlib.Path(sys.argv[4]))
     folder.mkdir(parents=True, exist_ok=True)
     index, quiet = index_url(), "--quiet" in sys.argv
     for name, version, sha256 in items:
