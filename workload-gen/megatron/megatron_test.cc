@@ -202,6 +202,15 @@ TEST(Megatron, BothDistributedOptimizersGatherAllParameters) {
   EXPECT_NE(twice[0], twice[1]);
   EXPECT_EQ(Gathers({"training.distributed_optimizer=true", "model.tied_embedding=false"}).size(),
             1u);
+  // The first of the two stages has dense layers only.
+  std::vector<std::string> dense_stage = overrides;
+  dense_stage.push_back("model.first_dense_layers=4");
+  const std::vector<std::string> dense = Gathers(dense_stage);
+  ASSERT_EQ(dense.size(), 2u);
+  EXPECT_EQ(dense[0], dense[1]);
+  // One optimizer has all parameters.
+  overrides[5] = "parallel.expert=1";
+  EXPECT_EQ(Gathers(overrides).size(), 2u);
 }
 
 TEST(Megatron, NormsOfQueriesAndKeysAreSummedOverTensorRanks) {

@@ -103,6 +103,8 @@ TEST(DeepSpeed, TheHostWaitsForEachMicrobatchAndInTheStep) {
   Overrides overlapped = three;
   overlapped.push_back("zero.overlap_comm=true");
   EXPECT_EQ(HostWaits(Zero(1, overlapped)), (std::pair{4, 2}));
+  EXPECT_EQ(HostWaits(Zero(1, {"parallel.pipeline=2", "training.global_batch=32"})),
+            (std::pair{0, 2}));
 }
 
 // Counts the waits of backward for the latest reduction, and for the previous one.

@@ -9,11 +9,12 @@ namespace drydock {
 namespace {
 
 // DeepSpeed measures its throughput by default: the host synchronizes the device before a
-// micro-batch and after it (ThroughputTimer of utils/timer.py). With a pipeline, once a step.
+// micro-batch and after it (ThroughputTimer of utils/timer.py). Pipelines never stop this timer
+// (pipe/engine.py), and it synchronizes only once it has counted steps.
 void TimeMicrobatch(const TorchContext& context, const GroupPass& pass) {
+  if (context.writer.layout.pipeline > 1) return;
   const bool first = pass.group == context.GroupsOf(pass.chunk).front() && pass.chunk == 0;
-  const bool timed = context.writer.layout.pipeline == 1 || pass.microbatch == 0;
-  if (first && timed) context.writer.builder->HostSynchronizes();
+  if (first) context.writer.builder->HostSynchronizes();
 }
 
 }  // namespace

@@ -48,7 +48,9 @@ void ZeroStep::CheckOverflowAndNorm(int64_t share) {
   const bool wide = c_.job.zero.stage == 3 && !c_.job.zero.offload_optimizer;
   step_.AllReduceOverModel(kDataRole, kDataStream, c_.layout.gradient_ranks(),
                            wide ? DataType::kFp64 : DataType::kFp32, ReduceOp::kSum);
-  c_.builder->HostReads();  // the host computes the factor
+  // A number is copied to the device to replace an infinite norm: the host waits for the stream
+  // (mask_nan_or_inf_with_val_inplace of runtime/utils.py, get_grad_norm_direct of stage3.py).
+  c_.builder->HostReads();
 }
 
 // Stage 3 updates its share in sub-groups, the other stages at once.

@@ -364,13 +364,12 @@ void ParameterGather::GatherAll() {
   const bool units = c_.job.megatron_fsdp.any();  // UnitGather gathers
   if (!c_.job.training.optimizer.distributed || overlapped() || units) return;
   // step_with_ready_grads of distrib_optimizer.py: chunk by chunk, each from the end of the model.
-  // Experts have a distributed optimizer of their own, and each of the two gathers all buckets.
-  bool experts = false;
-  for (const ChunkBuckets& chunk : chunks_) {
-    for (const Bucket& bucket : chunk.buckets) experts |= bucket.expert;
-  }
-  const bool twice =
-      experts && c_.job.training.optimizer.scatters() && !c_.job.training.optimizer.is_muon();
+  // With expert parallelism, experts have a distributed optimizer of their own, and each of the two
+  // gathers all buckets, also on stages without experts: all ranks have the same parameter groups
+  // (_get_param_groups of optimizer/__init__.py). Adapters leave experts without a gradient.
+  const ModelShape& model = c_.job.model;
+  const bool twice = model.moe.experts > 0 && c_.layout.expert > 1 && !model.lora.any() &&
+                     c_.job.training.optimizer.scatters() && !c_.job.training.optimizer.is_muon();
   for (int time = 0; time < (twice ? 2 : 1); ++time) {
     for (size_t chunk = 0; chunk < ops_.size(); ++chunk) {
       for (size_t bucket = 0; bucket < ops_[chunk].size(); ++bucket) {

@@ -74,7 +74,7 @@ TEST(RecordProgramTest, DefaultStreamAndBlockingStreamsWaitForEachOther) {
   EXPECT_THAT(Order(Make(b).program), ::testing::ElementsAre("1", "2", "3<1", "1", "2<2"));
 }
 
-// Work is on "compute", wherever the program put it; calls follow it by the rules of streams.
+// The stream of the first work is "compute"; calls follow work by the rules of streams.
 TEST(RecordProgramTest, WorkIsAComputeOp) {
   RecordingBuilder b(2);
   b.Call(0, RecordFunction::kAllReduce, 8, kFree);

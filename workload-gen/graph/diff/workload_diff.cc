@@ -249,10 +249,10 @@ class PairComparison {
       if (a == b) {
         findings_.Equal(DiffSubject::kLaunches);
       } else {
-        findings_
-            .Add(DiffSubject::kLaunches, fmt::format("{} {}", a, name),
-                 fmt::format("{} {}", b, name), "", pair_.ranks, 0)
-            .at_a.rank = pair_.rank;
+        Difference& difference =
+            findings_.Add(DiffSubject::kLaunches, fmt::format("{} {}", a, name),
+                          fmt::format("{} {}", b, name), "", pair_.ranks, 0);
+        if (difference.times == 1) difference.at_a.rank = difference.at_b.rank = pair_.rank;
       }
     }
   }
