@@ -26,7 +26,9 @@ class Recorded(Graphs):
         """Expects that the recording equals the run. Returns the output."""
         status, stdout, stderr = self.record(run, *options)
         self.assertEqual((status, stdout), (0, ""), stderr)
-        self.assertEqual(self.run_tool("diff", run, self.folder / "recorded"), (0, "", ""))
+        status, told, errors = self.run_tool("diff", run, self.folder / "recorded")
+        self.assertEqual((status, errors), (0, ""), told)
+        self.assertRegex(told, r"^\d+ ranks compared, as \d+ with different programs; 0 of them differ\n")
         traces = sorted(p.name for p in (run / "1-workload").glob("*.et"))
         same = filecmp.cmpfiles(run / "1-workload", self.folder / "recorded/1-workload", traces, shallow=False)
         self.assertEqual(same, (traces, [], []))
