@@ -4,8 +4,8 @@ Usage: fetch_wheels.py fetch LIST FOLDER [--quiet]
        fetch_wheels.py unpack LIST FOLDER PACKAGES
 
 A line of LIST is "name==version --hash=sha256:...". The hash says which file of the index it is. The index is the one that
-pip is configured for (PIP_INDEX_URL, pip's configuration), else PyPI; proxies are those of the environment. A transfer
-that was interrupted goes on where it stopped. Needs nothing but Python: neither pip nor a compiler.
+pip is configured for (PIP_INDEX_URL, pip's configuration), else pip's own; proxies are those of the environment. A transfer
+that was interrupted goes on where it stopped. Needs nothing but Python, if an index is configured.
 """
 import configparser
 import hashlib
@@ -23,8 +23,6 @@ import urllib.parse
 import urllib.request
 import zipfile
 
-from pip._internal.models.index import PyPI
-PYPI = PyPI.simple_url
 CHUNK = 1 << 20
 TRIES = 5
 
@@ -55,7 +53,12 @@ def index_url():
         for section in ("install", "global"):
             if url := settings.get(section, "index-url", fallback=None):
                 return url
-    return PYPI
+    try:
+        from pip._internal.models.index import PyPI
+    except ImportError:
+        fail("no package index is configured on this machine",
+             "set index-url in pip's configuration, or PIP_INDEX_URL, or install pip (package python3-pip), which knows PyPI's")
+    return PyPI.simple_url
 
 
 class Links(html.parser.HTMLParser):
