@@ -146,10 +146,11 @@ inline constexpr const char* kBroadcastsVariable = "DRYDOCK_CAPTURE_BROADCASTS";
 // A number, if the program ends when it begins the forward pass behind so many iterations.
 inline constexpr const char* kIterationsVariable = "DRYDOCK_CAPTURE_ITERATIONS";
 
-// Set: each collective and message follows a mark "line FILE:LINE", of the innermost line of the
-// user's Python.
 // The library that observes operators. Empty: nothing but what the GPU is asked is recorded.
 inline constexpr const char* kObserverVariable = "DRYDOCK_CAPTURE_OBSERVER";
+
+// Set: each collective and message follows a mark "line FILE:LINE", of the innermost line of the
+// user's Python.
 inline constexpr const char* kLinesVariable = "DRYDOCK_CAPTURE_LINES";
 
 struct CapturedProcess {
