@@ -203,7 +203,7 @@ class Capture {
         }
         if (is_ready) ready.push_back(*next);
       }
-      // Roots of each other: somebody has to be the first.
+      // Ranks may be roots of each other. The lowest one runs first.
       if (ready.empty()) ready.push_back(*waiting.begin());
       RETURN_IF_ERROR(CaptureReady(ready, &tried, &waiting));
     }
@@ -223,8 +223,8 @@ class Capture {
     return roots;
   }
 
-  // Runs these ranks and takes their tapes, in their order whichever ends first. Those that lacked
-  // a broadcast keep waiting, once.
+  // Runs these ranks, and takes their tapes in the order of the ranks. A rank that lacked a
+  // broadcast waits for a second run, which is its last.
   Status CaptureReady(const std::vector<int>& ranks, std::set<int>* tried, std::set<int>* waiting) {
     struct Captured {
       std::optional<RankTape> tape;

@@ -62,9 +62,10 @@ struct CapturedWorkload {
 };
 
 // The command line is `environment`'s Python, directly or through a launcher that starts it.
-// Errors: a rank that cannot be started, dies (with the innermost line of the program), never
-// reaches an iteration, calls what is not available or exceeds its time; ranks of a class that
-// differ; calls of ranks that do not match. Leaves no process and no file behind, however it ends.
+//
+// Errors: a rank cannot be started, dies (the error has the innermost line of the program), makes
+// too few iterations or exceeds its time; ranks of a class differ; calls of ranks do not match.
+// Leaves no process and no file behind, however it ends.
 Result<CapturedWorkload> CaptureProgram(const CaptureEnvironment& environment,
                                         const Topology& topology, const CaptureOptions& options);
 

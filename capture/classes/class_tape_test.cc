@@ -62,7 +62,8 @@ TEST(ClassTapeTest, NamesTheFirstDifference) {
               ::testing::HasSubstr("entry 1 of the iteration"));
 }
 
-// An all-to-all is messages to everybody. A rank does the same as the others, wherever it is.
+// An all-to-all consists of messages from each member to each. The position in the group does not
+// matter.
 TEST(ClassTapeTest, AnExchangeWithEverybodyIsOneCall) {
   TapeBuilder b(2, 4);
   const uint64_t on = b.Communicator(b.Grid("ep", 4, 1));

@@ -138,7 +138,7 @@ Result<Pool> HostsOf(const ParsedOptions& options, const Call& call, const Clust
     ASSIGN_OR_RETURN(
         asked, PositiveNumber("deepspeed: --num_nodes", options.Value("--num_nodes"), kMaxHosts));
   }
-  // What is no plain file, such as /dev/null, is no list of hosts.
+  // Scripts write `--hostfile /dev/null` for a run on one host.
   const std::string file =
       options.Has("--hostfile") ? options.Value("--hostfile") : std::string(kDefaultHostFile);
   const bool has_file = options.Has("--hostfile") ? file != "/dev/null" : FileExists(file);

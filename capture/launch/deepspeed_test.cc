@@ -48,7 +48,7 @@ TEST(DeepSpeed, SaysWhatIsWrong) {
        "deepspeed: --launcher pdhs is not known; it is pdsh, slurm, openmpi, mpich, impi or "
        "mvapich"},
       {"deepspeed --hostfile nowhere train.py",
-       "deepspeed: /work/here/nowhere: error: cannot read: No such file or directory; without the "
+       "deepspeed: /cluster/run/nowhere: error: cannot read: No such file or directory; without the "
        "file, write --num_nodes N --num_gpus N in place of --hostfile"},
   };
   for (const LineCase& test : cases) EXPECT_EQ(TextOf(LaunchOf(test.line)), test.starts);

@@ -163,7 +163,7 @@ Result<Launch> ReadProgram(const Call& call, const ClusterSize& cluster) {
   if (local <= 0) local = std::min(world, cluster.gpus_per_host);
   if (world % local != 0) {
     return Error(
-        fmt::format("WORLD_SIZE {} is no multiple of {}, the ranks of a host; set "
+        fmt::format("WORLD_SIZE {} is not a multiple of {}, the ranks of a host; set "
                     "LOCAL_WORLD_SIZE",
                     world, local));
   }

@@ -24,7 +24,7 @@ TEST(Program, IsOneRankUnlessToldOtherwise) {
                              {{"RANK", "0"}, {"WORLD_SIZE", "16"}, {"LOCAL_WORLD_SIZE", "4"}})),
             "4x4 python t.py");
   EXPECT_EQ(TextOf(ProgramOf("python t.py", {{"RANK", "0"}, {"WORLD_SIZE", "12"}})),
-            "WORLD_SIZE 12 is no multiple of 8, the ranks of a host; set LOCAL_WORLD_SIZE");
+            "WORLD_SIZE 12 is not a multiple of 8, the ranks of a host; set LOCAL_WORLD_SIZE");
   const Launch launch = *ProgramOf("python t.py", {}, JobStep{"srun", 4, 8, 0, 1});
   EXPECT_EQ(TextOf(launch), "4x8 python t.py");
   EXPECT_EQ(ValueOf(EnvironmentOf(launch, 19), "SLURM_NODEID"), "2");
@@ -79,12 +79,12 @@ TEST(Words, TellWhatALaunchChanges) {
       *LaunchOf("deepspeed --num_gpus 2 my.py", {{"A", "1"}, {"B", "2"}, {"SHLVL", "3"}});
   const Variables own = {{"A", "1"}, {"C", "3"}};
   EXPECT_EQ(ShellText(launch, own),
-            "cd /work/here && env -u C B=2 CROSS_RANK=0 CROSS_SIZE=1 CUDA_VISIBLE_DEVICES=0,1 "
+            "cd /cluster/run && env -u C B=2 CROSS_RANK=0 CROSS_SIZE=1 CUDA_VISIBLE_DEVICES=0,1 "
             "LOCAL_SIZE=2 python -u my.py --local_rank=0");
   EXPECT_EQ(
       JsonText(launch, own),
       "{\"launcher\":\"deepspeed\",\"command\":[\"python\",\"-u\",\"my.py\",\"--local_rank=0\"],"
-      "\"folder\":\"/work/here\",\"environment\":{\"B\":\"2\",\"CROSS_RANK\":\"0\","
+      "\"folder\":\"/cluster/run\",\"environment\":{\"B\":\"2\",\"CROSS_RANK\":\"0\","
       "\"CROSS_SIZE\":\"1\",\"CUDA_VISIBLE_DEVICES\":\"0,1\",\"LOCAL_SIZE\":\"2\"},"
       "\"unset\":[\"C\"],\"hosts\":1,\"ranks_per_host\":2,\"ranks\":2,\"rank_words\":[{"
       "\"index\":3,\"before\":\"--local_rank=\",\"number\":\"local_rank\",\"after\":\"\"}],"

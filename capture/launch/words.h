@@ -13,8 +13,8 @@ namespace drydock::capture {
 std::string Quoted(const std::string& text);
 std::string Quoted(const std::vector<std::string>& words);
 
-// The variables in which a launch's environment differs from `own`, sorted by name. `gone`: names
-// of those that only `own` has.
+// The variables in which a launch's environment differs from `own`, sorted by name. `gone`: the
+// names that the launch's environment lacks.
 struct ChangedVariables {
   Variables set;
   std::vector<std::string> gone;

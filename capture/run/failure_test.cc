@@ -33,7 +33,7 @@ TEST(FailureTest, NamesTheInnermostLineOfTheUser) {
   EXPECT_EQ(error.diagnostics()[0].source_line, "loss = model(batch)");
 }
 
-// Code of packages is somebody else's, unless the whole program is a package.
+// Lines of installed packages are not the user's, unless the program itself is a package.
 TEST(FailureTest, AProgramOfAPackage) {
   const auto failure = FindFailure(
       "Traceback (most recent call last):\n"

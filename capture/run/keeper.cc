@@ -146,7 +146,7 @@ class KeeperProcess {
     }
   }
 
-  // Returns true if the program has ended. Others that it left behind may go on for now.
+  // Returns true if the program has ended. Processes that it started may still run.
   bool Reap() {
     int status = 0;
     rusage used = {};

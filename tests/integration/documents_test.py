@@ -194,14 +194,14 @@ class Documents(unittest.TestCase):
                 self.assertLessEqual(len(cell.split()), 20, cell)
 
     def test_every_page_is_reached_from_the_index(self):
-        seen, todo = set(), [ROOT / "docs/README.md"]
-        while todo:
-            page = todo.pop()
+        seen, waiting = set(), [ROOT / "docs/README.md"]
+        while waiting:
+            page = waiting.pop()
             if page in seen or page.suffix != ".md":
                 continue
             seen.add(page)
             for target in re.findall(r"\]\(([^)#:\s]+)", without_code(page.read_text())):
-                todo.append((page.parent / target).resolve())
+                waiting.append((page.parent / target).resolve())
         self.assertEqual([page for page in PAGES if ROOT / "docs" in page.parents and page not in seen], [])
 
 

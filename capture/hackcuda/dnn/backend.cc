@@ -1,6 +1,6 @@
-// cuDNN's backend interface. Descriptors keep what programs set and give it back. A graph of
-// operations is read when it is finished: what is not understood is refused there. Two engines run
-// every graph, one of them without tensor cores, without a workspace.
+// cuDNN's backend interface. Descriptors keep the attributes that a program sets, and give
+// them back. When a program finishes a graph of operations, the graph is read, or refused if it is
+// not understood. Each graph has two engines without a workspace; one does not use tensor cores.
 #include <algorithm>
 #include <cstring>
 #include <initializer_list>

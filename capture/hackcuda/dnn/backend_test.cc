@@ -1,5 +1,5 @@
-// "Is what a program asks of cuDNN's backend interface in the log, and is what is not understood
-// refused?"
+// "Does the log have the operations of cuDNN's backend interface? Are graphs that are not
+// understood refused?"
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// "Is what a program asks of cuDNN's older interface in the log?"
+// "Does the log have the operations of cuDNN's older interface?"
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -86,7 +86,7 @@ struct Observed : at::ObserverContext {
 
 thread_local int computing = 0;  // operators that run inside others do not compute
 
-// The work of the capture is no time of the program.
+// The log's times leave out what the capture itself does while this exists.
 struct PausedClock {
   explicit PausedClock(bool is_long) { hackcuda_pause_clock(is_long ? 1 : 0); }
   ~PausedClock() { hackcuda_resume_clock(); }

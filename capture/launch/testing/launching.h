@@ -18,7 +18,7 @@ inline std::vector<std::string> Split(const std::string& line) {
   return words;
 }
 
-inline constexpr const char* kTestFolder = "/work/here";
+inline constexpr const char* kTestFolder = "/cluster/run";
 
 // What a launcher would start in the folder kTestFolder, on hosts with 8 GPUs.
 inline Result<Launch> LaunchOf(const std::string& line, const Variables& environment = {},

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "workload-gen/graph/diff/program_pieces.h"
+#include "workload-gen/graph/diff/diff_side.h"
 
 namespace drydock {
 

@@ -14,10 +14,10 @@
 
 #include "core/model/calls/rank_list.h"
 #include "core/schema/artefacts/trace_file.h"
+#include "workload-gen/graph/diff/diff_side.h"
 #include "workload-gen/graph/diff/meanings.h"
 #include "workload-gen/graph/diff/op_order.h"
 #include "workload-gen/graph/diff/piece_match.h"
-#include "workload-gen/graph/diff/program_pieces.h"
 #include "workload-gen/graph/diff/rank_pairs.h"
 
 namespace drydock {

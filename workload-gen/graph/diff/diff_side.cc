@@ -1,4 +1,4 @@
-#include "workload-gen/graph/diff/program_pieces.h"
+#include "workload-gen/graph/diff/diff_side.h"
 
 #include <algorithm>
 #include <iterator>

@@ -1,6 +1,6 @@
-// A rank's program as pieces, for comparison with the same rank of another workload.
-#ifndef DRYDOCK_WORKLOAD_GEN_GRAPH_DIFF_PROGRAM_PIECES_H_
-#define DRYDOCK_WORKLOAD_GEN_GRAPH_DIFF_PROGRAM_PIECES_H_
+// One of two workloads that are compared. Each rank's ops become pieces that can be matched.
+#ifndef DRYDOCK_WORKLOAD_GEN_GRAPH_DIFF_DIFF_SIDE_H_
+#define DRYDOCK_WORKLOAD_GEN_GRAPH_DIFF_DIFF_SIDE_H_
 
 #include <cstdint>
 #include <map>
@@ -73,4 +73,4 @@ class DiffSide {
 
 }  // namespace drydock
 
-#endif  // DRYDOCK_WORKLOAD_GEN_GRAPH_DIFF_PROGRAM_PIECES_H_
+#endif  // DRYDOCK_WORKLOAD_GEN_GRAPH_DIFF_DIFF_SIDE_H_
