@@ -177,8 +177,10 @@ TEST(WorkloadExperts, RankParametersAddUpToTheModel) {
           const bool again = p.kind == ParameterKind::kWordEmbedding && stage > 0;
           if (again) continue;  // of the MTP layers
           const bool whole = p.sequence_parallel || p.kind == ParameterKind::kPositionEmbedding;
-          const int holders = p.expert ? layout.expert_data()
-                                       : layout.gradient_ranks() * (whole ? layout.tensor : 1);
+          const bool expert =
+              p.kind >= ParameterKind::kExpertFc1Weight && p.kind <= ParameterKind::kExpertFc2Bias;
+          const int holders =
+              expert ? layout.expert_data() : layout.gradient_ranks() * (whole ? layout.tensor : 1);
           sum += static_cast<double>(p.elements) * (layout.world() / layout.pipeline) / holders;
         }
       }

@@ -59,18 +59,15 @@ std::vector<Bucket> MakeBothBuckets(const std::vector<Parameter>& parameters,
 
 }  // namespace
 
-// Starts a call over the ranks that share a bucket. Without expert parallelism, buckets of experts
-// use the same ranks and communicator as the others. Otherwise they have their own communicator,
-// and both kinds reduce at the same time.
+// Starts a call over the ranks that share a bucket. Buckets of experts have their own communicator,
+// so both kinds reduce at the same time.
 ProgramBuilder::OpId StartBucketCall(const WriterContext& c, const Bucket& bucket, CommCall call,
                                      ProgramBuilder::OpId after) {
   call.buffers = c.job.training.optimizer.gradient_buffers;
   if (call.count == 0) call.count = bucket.elements;
   call.group_size = RanksOf(bucket, c.layout);
   if (!bucket.expert) return c.builder->StartCollective(c.shards.shard, kDataStream, call, after);
-  const bool same = c.layout.expert == 1 && c.layout.expert_tensor == c.layout.tensor;
-  return c.builder->StartCollective(c.shards.expert_shard, same ? kDataStream : kExpertDataStream,
-                                    call, after);
+  return c.builder->StartCollective(c.shards.expert_shard, kExpertDataStream, call, after);
 }
 
 int RanksOf(const Bucket& bucket, const ParallelLayout& layout) {

@@ -119,9 +119,10 @@ std::vector<MuonMatrix> MuonMatricesOf(const Parameter& parameter, const Trainin
   const std::optional<Shape> shape = ShapeOf(parameter.kind, job.model);
   if (!shape) return {};
   MuonMatrix whole;
-  whole.expert = parameter.expert;
+  whole.expert = parameter.kind == ParameterKind::kExpertFc1Weight ||
+                 parameter.kind == ParameterKind::kExpertFc2Weight;
   whole.split =
-      (parameter.expert ? layout.expert_tensor : layout.tensor) > 1 ? shape->split : Split::kNone;
+      (whole.expert ? layout.expert_tensor : layout.tensor) > 1 ? shape->split : Split::kNone;
   whole.columns = shape->inputs > 0 ? shape->inputs : parameter.elements / shape->outputs;
   whole.rows = parameter.elements / whole.columns;
   const bool splits = job.training.optimizer.muon.split_qkv;

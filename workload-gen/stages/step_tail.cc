@@ -109,8 +109,8 @@ void StepTail::AllReduceModel(ReduceOp op) {
     AllReduce(c_.shards.instance, kWorldStream, DataType::kFp32, op, 1);
   else
     AllReduceReplica(DataType::kFp32, op);
-  // The gradients of experts have their own optimizer.
-  if (!distributed && c_.job.model.moe.experts > 0) {
+  // With expert parallelism, the gradients of experts have their own optimizer.
+  if (!distributed && c_.job.model.moe.experts > 0 && c_.layout.expert > 1) {
     AllReduce(kExpertModelRole, kModelStream, DataType::kFp32, op, 1);
   }
 }

@@ -189,10 +189,11 @@ class ChunkList {
     Adapter(ParameterKind::kFc2Adapter, m_.lora.targets.fc2, m_.hidden, m_.mlp.ffn);
   }
 
-  // `split`: over the tensor ranks of an expert.
+  // `split`: over the tensor ranks of an expert. Without expert parallelism, Megatron marks no
+  // parameter as an expert's (`allreduce` of transformer/moe/experts.py).
   void AddExpert(ParameterKind kind, int64_t elements, bool split = true) {
     Add(kind, layer_, split ? elements / layout_.expert_tensor : elements);
-    list_.back().expert = true;
+    list_.back().expert = layout_.expert > 1;
   }
 
   // A kind of parameter of all experts after another, or (SequentialMLP) expert by expert.

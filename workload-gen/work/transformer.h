@@ -75,7 +75,7 @@ struct Parameter {
   int64_t elements = 0;            // on this rank
   bool tied = false;               // the word embedding that two stages share
   bool sequence_parallel = false;  // replicated over tp, with a gradient of this rank's rows only
-  bool expert = false;             // shared by the ranks of edp, not of dp
+  bool expert = false;             // shared by the ranks of edp, not of dp: of an expert, if EP > 1
   bool frozen = false;             // without gradient: the model has adapters
 };
 
