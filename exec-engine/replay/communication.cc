@@ -100,6 +100,7 @@ const KernelLoad& Communication::Start(int gpu, uint32_t op, Time now) {
   call->arrivals[member].op = op;
   call->arrivals[member].time = now;
   ++call->arrived;
+  call->last = member;
   if (call->transfer != nullptr && !LeaveEngine(call, *plan, now)) {
     engine_.Start(call->transfer, member, now);
     if (call->spans) spanning_->Arrive(key, call->plan->members[member].member, now);
@@ -158,11 +159,10 @@ bool Communication::LeaveEngine(Call* call, const HostPlan& plan, Time now) {
   if (!plan.plays_alone) return false;
   const Time first_use = FirstUse(plan.plan, call->active_from);
   const bool unmoved = now < first_use;
-  const bool rests = call->transfer->RestsSince() <= now;
   const bool clear =
       ClearPorts(plan.plan.port_classes, unmoved ? first_use : FirstUse(plan.plan, now), now, call);
   if (!clear || call->arrived < call->arrivals.size()) return false;
-  if (!unmoved && !(rests && plan.waits_for_all)) return false;
+  if (!unmoved && !(plan.waits_for_all && call->transfer->RestsSince() <= now)) return false;
   for (const uint16_t port : plan.plan.port_classes) {
     std::erase(port_states_[port].in_engine, call);
     port_states_[port].alone.push_back(call);
@@ -251,10 +251,7 @@ void Communication::GoOnInEngine(Call* call) {
     const Arrival& arrival = call->arrivals[m];
     if (!arrival.ended) owner_->OnEndUnknown(call->plan->members[m].gpu, arrival.op);
   }
-  const auto last =
-      std::max_element(call->arrivals.begin(), call->arrivals.end(),
-                       [](const Arrival& a, const Arrival& b) { return a.time < b.time; });
-  engine_.Start(call->transfer, static_cast<uint32_t>(last - call->arrivals.begin()), last->time);
+  engine_.Start(call->transfer, call->last, call->arrivals[call->last].time);
 }
 
 void Communication::EnterEngine(Call* call) {

@@ -44,7 +44,7 @@ struct CommunicationCounters {
   int64_t looked_up = 0;  // whole calls whose times were known
   int64_t played = 0;     // whole calls that were played alone
   int64_t detailed = 0;   // calls that ran in the host's engine
-  int64_t slices = 0;
+  int64_t slices = 0;     // that were simulated: of a call that is played again, those count again
   int64_t merged = 0;  // NCCL slices that were moved as fewer, merged slices (merged_loops.h)
 
   // Returns the counters of `hosts` equal hosts.
@@ -137,6 +137,7 @@ class Communication final : private TransferListener, private SpanningCalls::Hos
     Transfer* rested = nullptr;     // of a call that left the engine: as it rested there
     std::vector<Arrival> arrivals;  // by local member
     uint32_t arrived = 0, ended = 0;
+    uint32_t last = 0;            // the local member that arrived last
     bool idle = false;            // only passive members have arrived (LocalMember::passive)
     Time active_from;             // when it was no longer idle
     Time last_end = Time::Max();  // of a call played alone, once its last member has arrived
