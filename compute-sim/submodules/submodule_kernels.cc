@@ -62,14 +62,8 @@ void JoinGradients(const submodule::Attention& s, List* list) {
   }
 }
 
-// Megatron's fused softmax works on four rows of scores at a time, and takes no other number of
-// heads and queries (is_kernel_available in its megatron/model/fused_softmax.py).
-bool SoftmaxIsFused(const submodule::Attention& s) {
-  return (s.batch * s.heads) % 4 == 0 && s.sequence % 4 == 0;
-}
-
-// Megatron's fallback (forward_torch_softmax there): PyTorch's operators, in fp32 over all scores.
-// The mask has one byte per score.
+// Megatron's fallback (forward_torch_softmax of fused_softmax.py): PyTorch's operators, in fp32
+// over all scores. The mask has one byte per score.
 void ComposedSoftmax(const submodule::Attention& s, List* list) {
   const int64_t rows = s.batch * s.heads * s.sequence, keys = s.keys();
   constexpr double kMask = 1;
@@ -90,7 +84,7 @@ void ComposedSoftmax(const submodule::Attention& s, List* list) {
 }
 
 void Softmax(const submodule::Attention& s, List* list) {
-  if (!SoftmaxIsFused(s)) return ComposedSoftmax(s, list);
+  if (s.composes_softmax()) return ComposedSoftmax(s, list);
   const int64_t rows = s.batch * s.heads * s.sequence;
   if (list->forward()) {
     list->Memory(s.causal ? K::kCausalSoftmax : K::kSoftmax, rows, s.keys(),

@@ -75,6 +75,9 @@ TEST(SubmoduleKernels, SoftmaxOfTwoHeadsRunsManyKernels) {
             "batched-gemm 2x64x64x16 fp16, cast 128x64 fp16, elementwise 128x64 fp16 8 B each, "
             "elementwise 128x64 fp16 9 B each, softmax 128x64 fp16 8 B each, cast 128x64 fp16, "
             "batched-gemm 2x64x16x64 fp16, copy 64x32 fp16");
+  // So do they without the fused softmax.
+  const std::string four = scores + "kv_heads: 2, batch: 2, causal: true, pass: fwd";
+  EXPECT_EQ(KernelsOfWords(four + ", plain_softmax: true").size(), KernelsOfWords(four).size() + 4);
   const auto back = [&](const std::string& batch) {
     return KernelsOfWords(scores + "kv_heads: 2, pass: bwd, batch: " + batch);
   };

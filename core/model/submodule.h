@@ -81,7 +81,14 @@ struct Attention {
   bool causal = false;      // the last query sees all keys
   bool fused = false;       // FlashAttention
   bool dropout = false;
+  bool plain_softmax = false;  // not fused: no kernel of Megatron for scale, mask and softmax
 
+  // Whether the softmax consists of PyTorch's operators, in fp32. Megatron's kernel works on four
+  // rows of scores at a time, and takes no other number of heads and queries (is_kernel_available
+  // of fused_softmax.py).
+  bool composes_softmax() const {
+    return !fused && (plain_softmax || (batch * heads) % 4 != 0 || sequence % 4 != 0);
+  }
   int64_t keys() const { return kv_sequence > 0 ? kv_sequence : sequence; }
   int64_t value_width() const { return value_dim > 0 ? value_dim : head_dim; }
 
@@ -96,6 +103,7 @@ struct Attention {
     visit(Field::kFlag, "causal", s.causal);
     visit(Field::kFlag, "fused", s.fused);
     visit(Field::kFlag, "dropout", s.dropout);
+    visit(Field::kFlag, "plain_softmax", s.plain_softmax);
   }
 };
 

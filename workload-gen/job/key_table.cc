@@ -561,6 +561,10 @@ std::vector<Key> TrainingKeys() {
           "with `kernels: fused`, one kernel rotates queries and one keys; otherwise PyTorch's "
           "operators do, as always with `positions: yarn` or `index_topk`")
           .Megatron({Sets("--no-rope-fusion", "false")}),
+      Key("softmax_fusion", kind::Flag(MEMBER(training.kernels.softmax_fusion)),
+          "with `kernels: unfused`, one kernel scales scores of attention, masks them and computes "
+          "their softmax; otherwise PyTorch's operators do, in fp32")
+          .Megatron({Sets("--no-masked-softmax-fusion", "false")}),
       Key("fused_ops", kind::Flag(MEMBER(training.kernels.fused_ops)),
           "Transformer Engine's operation fuser runs dense MLPs: in fp8, the activation writes the "
           "operands of the products beside it, or finds their largest values")

@@ -146,6 +146,7 @@ struct KernelRules {
   SparseKernels sparse_attention = SparseKernels::kUnfused;
   bool gradient_accumulation_fusion = true;
   bool rope_fusion = true;            // one kernel rotates, if `fused`
+  bool softmax_fusion = true;         // one kernel for scale, mask and softmax, if not `fused`
   bool fp8_activation_input = false;  // what the activation of a dense MLP keeps for backward
   bool fused_ops = false;             // Transformer Engine's operation fuser runs dense MLPs
   CrossEntropyFusion cross_entropy_fusion = CrossEntropyFusion::kNone;

@@ -285,6 +285,7 @@ class AttentionMaker {
     s.causal = m_.attention.causal;
     s.fused = maker_.job().training.fused_attention();
     s.dropout = m_.attention.dropout > 0;
+    s.plain_softmax = !s.fused && !maker_.job().training.kernels.softmax_fusion;
     if (windowed_) LimitToWindow(&s);
     return s;
   }

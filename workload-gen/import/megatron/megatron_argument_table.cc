@@ -155,7 +155,6 @@ constexpr Explained kUnmodeled[] = {
     {"--no-rope-freq", '1', "layers without rotary kernels"},
     {"--qk-l2-norm", '0', "a norm without weights"},
     {"--apply-residual-connection-post-layernorm", '0', "where the residual begins"},
-    {"--no-masked-softmax-fusion", '0', "softmax kernels"},
     {"--no-bias-gelu-fusion", '0', "activation kernels"},
     {"--no-bias-swiglu-fusion", '0', "activation kernels"},
     {"--no-bias-dropout-fusion", '0', "residual kernels"},

@@ -54,6 +54,8 @@ TEST(MegatronJob, RotaryKernels) {
   EXPECT_TRUE(Gpt("--bf16 --position-embedding-type rope").training.kernels.rope_fusion);
   EXPECT_FALSE(
       Gpt("--bf16 --position-embedding-type rope --no-rope-fusion").training.kernels.rope_fusion);
+  EXPECT_TRUE(Gpt("--bf16").training.kernels.softmax_fusion);
+  EXPECT_FALSE(Gpt("--bf16 --no-masked-softmax-fusion").training.kernels.softmax_fusion);
   EXPECT_EQ(Gpt("--bf16 --position-embedding-type yarn").model.embedding.positions,
             Positions::kYarn);
 }
