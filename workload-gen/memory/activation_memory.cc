@@ -1,6 +1,7 @@
 #include "workload-gen/memory/activation_memory.h"
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <map>
 #include <optional>
@@ -39,8 +40,8 @@ struct Run {
 class Walker {
  public:
   Walker(const Workload& workload, const Program& program, const ActivationRules& rules,
-         CachingAllocator* allocator)
-      : w_(workload), program_(program), rules_(rules), allocator_(allocator) {
+         const std::vector<HeldChange>& held, CachingAllocator* allocator)
+      : w_(workload), program_(program), rules_(rules), held_(held), allocator_(allocator) {
     for (const Submodule& s : w_.submodules) {
       names_.push_back(numbers_.emplace(s.name, static_cast<int>(numbers_.size())).first->second);
       const bool index = s.Is<submodule::SparseIndex>() && s.pass == Pass::kBackward;
@@ -55,13 +56,16 @@ class Walker {
     CollectEnds();
     for (at_ = 0; at_ < program_.ops.size(); ++at_) {
       const Op& op = program_.ops[at_];
+      ChangeHeld(0);
       if (op.kind == OpKind::kCollective) NoteCollective(op);
       if (op.kind == OpKind::kCompute) Compute(op);
       if (op.kind == OpKind::kStore || op.kind == OpKind::kLoad) Move(op);
     }
+    ChangeHeld(0);
     for (auto& [part, kept] : kept_) GiveBack(&kept, kEveryName);
-    result_.peak = Bytes(peak_);
-    result_.working = Bytes(peak_with_working_ - peak_);
+    for (const auto& [tensor, block] : held_blocks_) allocator_->Free(block);
+    result_.peak = Bytes(std::min(peak_, fullest_used_));
+    result_.working = Bytes(fullest_used_) - result_.peak;
     return result_;
   }
 
@@ -97,13 +101,14 @@ class Walker {
 
   int NameOf(uint32_t submodule) const { return names_[submodule]; }
 
+  // Outside layers, sharding's own kernels may stand in front of those of the head.
   Part PartOf(const Op& op) const {
-    int layer = op.layer;
-    if (layer < 0) {
-      const std::string& name = w_.submodules[w_.blocks[op.work].submodules[0]].name;
-      layer = name.starts_with("head") ? kHead : kEmbedding;
-    }
-    return {op.microbatch, op.chunk, layer};
+    if (op.layer >= 0) return {op.microbatch, op.chunk, op.layer};
+    const std::vector<uint32_t>& block = w_.blocks[op.work].submodules;
+    const bool head = std::any_of(block.begin(), block.end(), [this](uint32_t s) {
+      return w_.submodules[s].name.starts_with("head");
+    });
+    return {op.microbatch, op.chunk, head ? kHead : kEmbedding};
   }
 
   // Collects the submodules of each part that backward repeats. Layers that are repeated without a
@@ -147,12 +152,29 @@ class Walker {
     return rules_.keeps_outputs && repeated_.count(part) > 0;
   }
 
+  // Makes the changes up to a submodule of the current op.
+  void ChangeHeld(size_t submodule) {
+    for (; next_held_ < held_.size(); ++next_held_) {
+      const HeldChange& change = held_[next_held_];
+      if (std::pair(change.op, change.submodule) > std::pair(at_, submodule)) return;
+      held_now_[static_cast<size_t>(change.kind)] += change.bytes;
+      held_total_ += change.bytes;
+      if (allocator_ != nullptr && change.bytes > 0) {
+        held_blocks_[change.tensor] = allocator_->Allocate(change.bytes);
+      } else if (allocator_ != nullptr) {
+        allocator_->Free(held_blocks_.extract(change.tensor).mapped());
+      }
+      Reach({});
+    }
+  }
+
   void Compute(const Op& op) {
     const std::vector<uint32_t>& block = w_.blocks[op.work].submodules;
     const bool gathered = std::exchange(gathered_, false);
     if (op.microbatch < 0) return;
     const Part part = PartOf(op);
     for (size_t i = 0; i < block.size(); ++i) {
+      ChangeHeld(i);
       const Run run = {block[i], gathered && i == 0 && GathersInput(w_.submodules[block[i]])};
       if (op.phase == Phase::kForward) Forward(part, run);
       if (op.phase == Phase::kRecompute) Repeat(part, run);
@@ -224,9 +246,14 @@ class Walker {
     peak_ = std::max(peak_, live_);
   }
 
-  // Notes the working tensors of a submodule beside the saved ones.
+  // Notes the working tensors of a submodule beside the saved and the held ones.
   void Reach(const TensorSizes& working) {
-    peak_with_working_ = std::max(peak_with_working_, live_ + TotalOf(working));
+    const int64_t used = live_ + TotalOf(working);
+    if (used + held_total_ > fullest_) {
+      fullest_ = used + held_total_;
+      fullest_used_ = used;
+      result_.held = held_now_;
+    }
     if (allocator_ == nullptr) return;
     std::vector<CachingAllocator::Address> blocks;
     for (const int64_t bytes : working) {
@@ -303,11 +330,22 @@ class Walker {
     if (rules_.keeps_attention && first) saved->internal += saved->outputs;
   }
 
+  static void RepeatKeys(const submodule::Attention& s, double element, SavedTensors* saved) {
+    const int64_t more = s.batch * std::max(s.keys(), s.sequence) * (s.heads - s.kv_heads) *
+                         (s.head_dim + s.value_width());
+    saved->inputs += Bytes(std::llround(static_cast<double>(more) * element));
+  }
+
   SavedTensors SavedIn(const Run& run, const Submodule* before) const {
     const Submodule& s = w_.submodules[run.submodule];
     SavedTensors saved = SavedBy(s, rules_.working.loss);
     if (const auto* attention = s.As<submodule::Attention>()) {
+      if (rules_.repeats_keys || !attention->fused)
+        RepeatKeys(*attention, OperandBytes(s.type), &saved);
       ShareAttention(*attention, before, &saved);
+    } else if (s.Is<submodule::Activation>() && rules_.keeps_gates &&
+               s.As<submodule::Activation>()->gated) {
+      saved.internal += saved.outputs;
     } else if (s.name == "moe.activation" && !s.As<submodule::Activation>()->gated) {
       // The results are weighted by the experts' probabilities, outside of a fused kernel.
       saved.internal += saved.outputs;
@@ -499,6 +537,7 @@ class Walker {
   const Workload& w_;
   const Program& program_;
   const ActivationRules& rules_;
+  const std::vector<HeldChange>& held_;
   CachingAllocator* const allocator_;
   ActivationMemory result_;
   std::unordered_map<std::string, int> numbers_;
@@ -515,7 +554,12 @@ class Walker {
   std::map<std::pair<Part, OffloadModule>, std::vector<std::pair<int, int64_t>>> away_;
   // By the name of the submodule that wrote them.
   std::map<Part, std::unordered_map<int, std::deque<Dropped>>> dropped_;
-  int64_t live_ = 0, peak_ = 0, peak_with_working_ = 0;
+  int64_t live_ = 0, peak_ = 0;
+  int64_t fullest_ = 0, fullest_used_ = 0;  // all tensors at the fullest moment; without held ones
+  size_t next_held_ = 0;                    // index into held_
+  HeldBytes held_now_{};
+  int64_t held_total_ = 0;
+  std::unordered_map<size_t, CachingAllocator::Address> held_blocks_;  // by tensor
   bool gathered_ = false;
   // The previous forward.
   const Submodule* last_ = nullptr;
@@ -532,8 +576,9 @@ class Walker {
 }  // namespace
 
 ActivationMemory WalkActivations(const Workload& workload, const Program& program,
-                                 const ActivationRules& rules, CachingAllocator* allocator) {
-  return Walker(workload, program, rules, allocator).Walk();
+                                 const ActivationRules& rules, const std::vector<HeldChange>& held,
+                                 CachingAllocator* allocator) {
+  return Walker(workload, program, rules, held, allocator).Walk();
 }
 
 }  // namespace drydock

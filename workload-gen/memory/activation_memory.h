@@ -7,6 +7,7 @@
 
 #include "core/model/workload.h"
 #include "workload-gen/memory/caching_allocator.h"
+#include "workload-gen/memory/state_memory.h"
 #include "workload-gen/memory/working_tensors.h"
 
 namespace drydock {
@@ -31,19 +32,27 @@ struct ActivationRules {
   int64_t offloaded = 0;
   // If true, attention gathers keys that it does not save.
   bool gathers_keys = false;
+  // If true, each head of queries has a copy of its keys and values (repeat_kv of torchtitan and
+  // Hugging Face), as it always has in unfused attention.
+  bool repeats_keys = false;
+  // If true, a gated activation is two operators, and the second saves what the first wrote.
+  bool keeps_gates = false;
   WorkingRules working;
 };
 
 struct ActivationMemory {
-  Bytes peak;      // of all saved tensors
   Bytes of_layer;  // saved by the largest layer for one micro-batch
-  Bytes working;   // the peak of saved and working tensors together, less `peak`
+  // At the fullest moment of saved, working and held tensors together:
+  Bytes peak;     // of saved tensors, as many as there ever are if nothing is held
+  Bytes working;  // the rest of saved and working tensors
+  HeldBytes held{};
 };
 
-// `allocator`: gets each tensor and gives it back; null: none. All tensors of the walk are free
-// again at its end.
+// `held`: allocated and freed on the way (StateMemory::held). `allocator`: gets each tensor and
+// gives it back; null: none. All tensors of the walk are free again at its end.
 ActivationMemory WalkActivations(const Workload& workload, const Program& program,
                                  const ActivationRules& rules,
+                                 const std::vector<HeldChange>& held = {},
                                  CachingAllocator* allocator = nullptr);
 
 }  // namespace drydock

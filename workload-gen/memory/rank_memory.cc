@@ -56,7 +56,7 @@ class Allocations {
 
   ActivationMemory FirstIteration(const Workload& workload, const Program& program,
                                   const ActivationRules& rules) {
-    return WalkActivations(workload, program, rules, &allocator_);
+    return WalkActivations(workload, program, rules, state_.held, &allocator_);
   }
 
   // Returns max_memory_reserved.
@@ -64,7 +64,7 @@ class Allocations {
                                const ActivationRules& rules) {
     HoldOptimizer(kMoments);
     if (state_.step > 0) allocator_.Free(allocator_.Allocate(state_.step));
-    WalkActivations(workload, program, rules, &allocator_);
+    WalkActivations(workload, program, rules, state_.held, &allocator_);
     return allocator_.max_reserved();
   }
 
@@ -123,15 +123,17 @@ void FillMemory(const MemoryRules& rules, const ActivationRules& activations,
     walked.peak -= Bytes(activations.offloaded);
     // The step holds no activations.
     const Bytes working = std::max(walked.working, Bytes(state.step) - walked.peak);
-    std::vector<MemoryPart> parts = {{"parameters", Bytes(state.parameters)},
-                                     {"gradients", Bytes(state.gradients)},
-                                     {"optimizer states", Bytes(state.optimizer)},
-                                     {"gathered parameters", Bytes(state.gathered)},
-                                     {"gradient buffers", Bytes(state.buffers)},
-                                     {"fp8 weights", Bytes(state.fp8_weights)},
-                                     {"library buffers", Bytes(state.libraries)},
-                                     {"activations", walked.peak},
-                                     {"working tensors", working}};
+    const auto held = [&](HeldKind kind) { return walked.held[static_cast<size_t>(kind)]; };
+    std::vector<MemoryPart> parts = {
+        {"parameters", Bytes(state.parameters)},
+        {"gradients", Bytes(state.gradients + held(HeldKind::kGradients))},
+        {"optimizer states", Bytes(state.optimizer)},
+        {"gathered parameters", Bytes(state.gathered + held(HeldKind::kGathered))},
+        {"gradient buffers", Bytes(state.buffers + held(HeldKind::kBuffers))},
+        {"fp8 weights", Bytes(state.fp8_weights)},
+        {"library buffers", Bytes(state.libraries)},
+        {"activations", walked.peak},
+        {"working tensors", working}};
     const Bytes allocated = TotalOf(parts);
     const Bytes reserved = allocations.StepAndSecondIteration(*workload, program, activations) -
                            Bytes(activations.offloaded);

@@ -54,6 +54,13 @@ TEST(RankMemory, KorthikantiWithFullRecomputation) {
   EXPECT_DOUBLE_EQ(LayerBytes({"parallel.tensor=1", "training.recompute=full"}, 1, false), 2);
 }
 
+// PyTorch's softmax keeps its result in fp32 beside the cast one, and the mask: 4 a s / h and s /
+// (b h) more.
+TEST(RankMemory, PlainSoftmaxKeepsProbabilitiesInFp32) {
+  EXPECT_DOUBLE_EQ(LayerBytes({"parallel.tensor=1", "training.softmax_fusion=false"}, 1, false),
+                   34 + kScores + 4.0 * 8 * 32 / 64 + 32.0 / (2 * 64));
+}
+
 // Norms whose results Megatron drops: 4 s b h of the 34, which come back one by one.
 TEST(RankMemory, RepeatedNormsDropWhatTheyWrote) {
   const Overrides norms = {"parallel.tensor=1", "training.recompute=selective",
@@ -116,19 +123,14 @@ TEST(RankMemory, StatesOfEachFramework) {
   const Workload fsdp = ShardedWorkload({});
   const int64_t share = kAllElements / 8;
   EXPECT_EQ(Part(fsdp, "parameters"), 4 * share);
-  EXPECT_EQ(Part(fsdp, "gradients"), 4 * share);
   EXPECT_EQ(Part(fsdp, "optimizer states"), 8 * share);
-  // The head stays gathered; the embedding and two layers are gathered in turn; one flat buffer.
-  EXPECT_EQ(Part(fsdp, "gathered parameters"),
-            2 * (kHeadElements + 2 * kEmbeddingElements + 2 * kLayerElements));
   const auto zero = [](int stage) {
     return ShardedWorkload({"training.framework=deepspeed", "zero.stage=" + std::to_string(stage)});
   };
   EXPECT_EQ(Part(zero(1), "parameters"), 2 * kAllElements);
-  EXPECT_EQ(Part(zero(1), "gradients"), 2 * kAllElements);
-  EXPECT_EQ(Part(zero(2), "gradients"), 2 * share);
+  EXPECT_EQ(Part(zero(2), "optimizer states"), 12 * share);
   EXPECT_EQ(Part(zero(3), "parameters"), 2 * share);
-  EXPECT_EQ(Part(zero(3), "optimizer states"), 16 * share);
+  EXPECT_EQ(Part(zero(3), "gradients"), 2 * share);
   // Megatron: 16 bytes per parameter, 2 more for fp32 gradients; DP2 shards half of them.
   const Workload plain = TestWorkload({"training.gradient_type=fp32"});
   const int64_t elements = Part(plain, "parameters") / 2;
@@ -137,6 +139,67 @@ TEST(RankMemory, StatesOfEachFramework) {
   EXPECT_EQ(Part(plain, "optimizer states"), 12 * elements);
   const Workload shared = TestWorkload({"training.distributed_optimizer=true"});
   EXPECT_EQ(Part(shared, "optimizer states"), 6 * (Part(shared, "parameters") / 2));
+}
+
+// Rows of 2 x 1024 tokens and eager kernels: the loss is the fullest moment.
+Workload AtTheLoss(Overrides more) {
+  more.insert(more.end(), {"training.kernels=unfused", "model.sequence=1024"});
+  return ShardedWorkload(more);
+}
+
+// The logarithm of the softmax, its gradient, and that of the logits, in fp32; compiled, the logits
+// and their gradient in bf16. The activation of each layer keeps one tensor more, and no gradient
+// of a residual lives beside the loss.
+TEST(RankMemory, TensorsOfTheLossOfPyTorch) {
+  constexpr int64_t kLogits = 2 * 1024 * 1000, kGate = 2 * 1024 * 160 * 2;
+  const auto held = [](const char* kernels) {
+    const Workload w =
+        ShardedWorkload({"model.sequence=1024", std::string("training.kernels=") + kernels});
+    return Part(w, "activations") + Part(w, "working tensors");
+  };
+  EXPECT_EQ(held("unfused") - held("fused"), (12 - 4) * kLogits + 4 * kGate);
+}
+
+// At the loss, FSDP holds the head whole, and the gradients of earlier micro-batches.
+TEST(RankMemory, FsdpHoldsWhatTheHostHasGathered) {
+  const Workload one = AtTheLoss({});
+  EXPECT_EQ(Part(one, "gathered parameters"), 2 * kHeadElements);
+  EXPECT_EQ(Part(one, "gradients"), 0);
+  EXPECT_EQ(Part(one, "gradient buffers"), 0);
+  const Workload two = AtTheLoss({"training.global_batch=32"});
+  EXPECT_EQ(Part(two, "gradients"), 4 * kAllElements / 8);
+  // Parameters that stay gathered: all of them.
+  EXPECT_EQ(Part(AtTheLoss({"fsdp.reshard_after_forward=never"}), "gathered parameters"),
+            2 * kAllElements);
+}
+
+// In a layer's backward, FSDP2 holds the layer whole, the flat buffer of the next, the input of the
+// reduction before, and the layer's own gradients, the fullest moment in front of its first norm.
+TEST(RankMemory, FsdpHoldsTwoLayersInBackward) {
+  const Workload w = ShardedWorkload({"model.vocab=8", "model.sequence=2", "model.layers=8"});
+  EXPECT_EQ(Part(w, "gathered parameters"), 2 * 2 * kLayerElements);
+  EXPECT_EQ(Part(w, "gradient buffers"), (4 + 2) * kLayerElements - 2 * 64);
+}
+
+// Stages 1 and 2 have whole buckets in backward, stage 3 always. Stage 1 sums whole gradients,
+// stage 2 those of parameters of which the rank updates a part.
+TEST(RankMemory, ZeroHoldsBucketsAndSums) {
+  const auto zero = [](const std::string& stage) {
+    return AtTheLoss({"training.framework=deepspeed", "training.global_batch=32",
+                      "zero.reduce_bucket_size=1000", "zero.stage=" + stage});
+  };
+  EXPECT_EQ(Part(zero("1"), "gradients"), 2 * kAllElements);
+  EXPECT_EQ(Part(zero("1"), "gradient buffers"), 2 * 1000);
+  EXPECT_EQ(Part(zero("2"), "gradient buffers"), 0);
+  // A rank's share lies in the embedding and the first layer's attention, or around the head.
+  EXPECT_GT(Part(zero("2"), "gradients"), 2 * kEmbeddingElements);
+  EXPECT_LT(Part(zero("2"), "gradients"), 2 * (kEmbeddingElements + kLayerElements));
+  EXPECT_EQ(Part(zero("3"), "gradient buffers"), 2 * 1000);
+  // Nothing is large enough to be sharded again.
+  EXPECT_EQ(Part(zero("3"), "gathered parameters"), 2 * kAllElements);
+  const Workload large =
+      ShardedWorkload({"training.framework=deepspeed", "zero.stage=2", "zero.overlap_comm=true"});
+  EXPECT_GE(Part(large, "gradient buffers"), 2 * 2 * int64_t{500000000});
 }
 
 // A small Llama under Megatron: 8 KB a row of 2 x 32 tokens, 64 wide, in bf16.
@@ -155,6 +218,10 @@ TEST(RankMemory, OneWeightGradientForEachShape) {
   Overrides apart = none;
   apart.push_back("training.gradient_accumulation_fusion=false");
   EXPECT_EQ(Part(Llama(apart), "library buffers"), 0);
+  // Megatron-Core's own modules share a buffer of 2 x 8 x 32 x 32 scores, and have no workspace.
+  Overrides unfused = {"training.kernels=unfused", "memory.cublas_workspace=0 B"};
+  EXPECT_EQ(Part(Llama(unfused), "library buffers") - Part(Llama(apart), "library buffers"),
+            2 * 2 * 8 * 32 * 32);
   // Two workspaces of PyTorch, one of Transformer Engine, on a GPU before Hopper.
   constexpr int64_t kMiB = 1 << 20;
   EXPECT_EQ(Part(Llama({}), "library buffers"), shapes + 2 * (8 * kMiB + kMiB / 8) + 4 * kMiB);

@@ -31,9 +31,11 @@ class SavingRules {
     // The log-sum-exp of each row of scores, in fp32.
     saved.internal = Bytes(4 * s.batch * s.heads * s.sequence);
     if (s.fused) return saved;
-    // Probabilities; with dropout also the probabilities after it, and a mask of one byte each.
+    // Probabilities; with dropout also the probabilities after it, and a mask of one byte each. A
+    // softmax of PyTorch's keeps its result in fp32 beside a cast one, and the causal mask.
     const int64_t scores = s.batch * s.heads * s.sequence * s.keys();
-    saved.internal = Elements(scores * (s.dropout ? 2 : 1)) + Bytes(s.dropout ? scores : 0);
+    saved.internal = Elements(scores * (s.dropout ? 2 : 1)) + Bytes(s.dropout ? scores : 0) +
+                     Bytes(s.composes_softmax() ? 4 * scores + s.sequence * s.keys() : 0);
     return saved;
   }
   SavedTensors operator()(const submodule::Norm& s) const {
@@ -102,9 +104,9 @@ class SavingRules {
     return {.inputs = Bytes(s.rows * 8), .internal = {}, .outputs = Grid(s)};
   }
   SavedTensors operator()(const submodule::CrossEntropy& s) const {
-    const bool in_place = loss_ == LossTensors::kGradientInPlace;
+    const bool logits = loss_ == LossTensors::kGradientInPlace || loss_ == LossTensors::kCompiled;
     return {
-        .inputs = {}, .internal = in_place ? Grid(s) : Bytes(s.rows * s.n * 4), .outputs = Grid(s)};
+        .inputs = {}, .internal = logits ? Grid(s) : Bytes(s.rows * s.n * 4), .outputs = Grid(s)};
   }
   template <typename Kind>
   SavedTensors operator()(const Kind& s) const {

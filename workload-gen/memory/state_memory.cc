@@ -31,6 +31,8 @@ int ShapeOf(ParameterKind kind) {
   }
 }
 
+bool IsRecent(const GpuSpec& gpu) { return gpu.compute_capability >= 90; }
+
 class States {
  public:
   States(const TrainingJob& job, const ParallelLayout& layout, const GpuSpec& gpu)
@@ -46,7 +48,8 @@ class States {
       for (const Parameter& parameter : chunk.parameters) AddParameter(parameter);
       if (job_.megatron_fsdp.any()) AddUnits(chunk);
     }
-    states_.libraries += Workspaces();
+    states_.libraries += CublasWorkspaces(job_.memory, gpu_) + EngineWorkspaces();
+    if (!training_.kernels.fused) states_.libraries += SharedBuffer();
     if (stage == layout_.pipeline - 1) states_.libraries += HeadBuffers();
     if (training_.moe.low_latency && layout_.expert > 1) states_.exchange = ExchangeBuffers();
     return states_;
@@ -150,28 +153,37 @@ class States {
     return (both ? 2 : 1) * OperandBytes(type);
   }
 
-  bool recent() const { return gpu_.compute_capability >= 90; }
-
-  // PyTorch has a workspace for each handle of cuBLAS: that of the forward and that of autograd's
-  // thread. Transformer Engine has one for all products, and four for products of experts.
-  int64_t Workspaces() const {
+  // Transformer Engine has one for all products, and four for products of experts.
+  int64_t EngineWorkspaces() const {
+    if (!training_.kernels.fused) return 0;
     const MemoryRules& rules = job_.memory;
-    const int64_t cublas = rules.cublas_workspace >= Bytes() ? rules.cublas_workspace.count()
-                           : recent()                        ? 32 * kMiB
-                                                             : 8 * kMiB + 128 * 1024;
     const int64_t engine = rules.te_workspace >= Bytes() ? rules.te_workspace.count()
-                           : recent()                    ? 32 * kMiB
+                           : IsRecent(gpu_)              ? 32 * kMiB
                                                          : 4 * kMiB;
     const bool grouped = job_.model.moe.experts > 0 && training_.moe.grouped_gemm;
-    return 2 * cublas + engine * (grouped ? 5 : 1);
+    return engine * (grouped ? 5 : 1);
+  }
+
+  // The rows that tensor ranks gather.
+  int64_t GatheredRows() const {
+    if (!layout_.sequence_parallel) return 0;
+    return job_.rank_tokens() * job_.model.hidden * SizeOf(training_.precision.type).count();
+  }
+
+  // Megatron-Core's own modules gather rows into one buffer that stays, which is also an operand of
+  // the first product of attention ("mpu" of GlobalMemoryBuffer).
+  int64_t SharedBuffer() const {
+    const int64_t tokens = job_.training.batch.micro * job_.model.samples() * job_.model.attended();
+    const int64_t scores = tokens * job_.model.attended() * job_.model.attention.heads /
+                           layout_.tensor * SizeOf(training_.precision.type).count();
+    return std::max(scores, GatheredRows());
   }
 
   // Megatron gathers the rows of the head into a buffer that stays; the gradient of the head's
   // weight has a tensor as those of other weights.
   int64_t HeadBuffers() const {
     const int64_t type = SizeOf(training_.precision.type).count(), hidden = job_.model.hidden;
-    const int64_t rows = job_.rank_tokens();
-    int64_t bytes = layout_.sequence_parallel ? rows * hidden * type : 0;
+    int64_t bytes = training_.kernels.fused ? GatheredRows() : 0;
     if (fuses() && !job_.model.lora.any())
       bytes += layout_.padded_vocab / layout_.tensor * hidden * type;
     return bytes;
@@ -199,6 +211,13 @@ class States {
 };
 
 }  // namespace
+
+int64_t CublasWorkspaces(const MemoryRules& rules, const GpuSpec& gpu) {
+  const int64_t each = rules.cublas_workspace >= Bytes() ? rules.cublas_workspace.count()
+                       : IsRecent(gpu)                   ? 32 * kMiB
+                                                         : 8 * kMiB + 128 * 1024;
+  return 2 * each;
+}
 
 StateMemory MegatronStates(const TrainingJob& job, const ParallelLayout& layout, int stage,
                            const GpuSpec& gpu) {

@@ -3,6 +3,8 @@
 #ifndef DRYDOCK_WORKLOAD_GEN_MEMORY_STATE_MEMORY_H_
 #define DRYDOCK_WORKLOAD_GEN_MEMORY_STATE_MEMORY_H_
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -10,6 +12,20 @@
 #include "workload-gen/layout/layout.h"
 
 namespace drydock {
+
+// What sharding holds for a part of the step only.
+enum class HeldKind : uint8_t { kGathered, kGradients, kBuffers };
+inline constexpr size_t kHeldKinds = 3;
+using HeldBytes = std::array<int64_t, kHeldKinds>;  // by kind
+
+// A tensor of that kind is allocated or freed before a submodule of an op of the program, or before
+// the op if it has none.
+struct HeldChange {
+  size_t op = 0, submodule = 0;
+  HeldKind kind = HeldKind::kGathered;
+  size_t tensor = 0;  // a number for each tensor, from 0
+  int64_t bytes = 0;  // less than 0: the tensor is freed
+};
 
 // In bytes.
 struct StateMemory {
@@ -25,7 +41,14 @@ struct StateMemory {
   // Sizes of tensors, for the allocator. Empty: not known.
   std::vector<int64_t> weights;  // as the model makes them, before a buffer takes their place
   std::vector<int64_t> parts;    // elements of the parts whose states this rank's optimizer has
+  // In the order in which the host allocates and frees. What is left at the end of a step is freed
+  // in the next.
+  std::vector<HeldChange> held;
 };
+
+// Returns the workspaces of cuBLAS: PyTorch has one for the handle of the forward and one for that
+// of autograd's thread.
+int64_t CublasWorkspaces(const MemoryRules& rules, const GpuSpec& gpu);
 
 // Returns the states of a stage's ranks under Megatron: parameters in the training precision, main
 // gradients, fp32 copy and two moments. The distributed optimizer shards the copy and the moments.

@@ -85,12 +85,13 @@ class Forward {
  public:
   Forward(int64_t e, const WorkingRules& rules) : e_(e), rules_(rules) {}
 
-  // Unfused, the scores before the softmax. A ring keeps the result and the keys of each step until
-  // it joins the results (AttnFuncWithCPAndKVP2P).
+  // Unfused, the scores before the softmax, for PyTorch's also in fp32. A ring keeps the result and
+  // the keys of each step until it joins the results (AttnFuncWithCPAndKVP2P).
   TensorSizes operator()(const submodule::Attention& s) const {
     const int64_t step = Outputs(s) + (rules_.ring > 1 ? KeysAndValues(s) : 0);
     TensorSizes out(static_cast<size_t>(rules_.ring), e_ * step);
     if (!s.fused) out.push_back(e_ * Scores(s));
+    if (s.composes_softmax()) out.push_back(kFp32 * Scores(s));
     return out;
   }
   TensorSizes operator()(const submodule::SparseIndex& s) const { return {IndexForward(s)}; }
@@ -107,9 +108,20 @@ class Forward {
   }
   // The caller holds the logits until the loss returns.
   TensorSizes operator()(const submodule::CrossEntropy& s) const {
-    if (rules_.loss == LossTensors::kGradientInPlace) return {};
-    const bool compiled = rules_.loss == LossTensors::kCompiledSoftmax;
-    return {e_ * s.rows * s.n, compiled ? 4 * s.rows * s.n : 0};
+    const int64_t logits = e_ * s.rows * s.n, wide = kFp32 * s.rows * s.n;
+    switch (rules_.loss) {
+      case LossTensors::kGradientInPlace:
+      case LossTensors::kCompiled:
+        return {};
+      case LossTensors::kSoftmax:
+        return {logits};
+      case LossTensors::kCompiledSoftmax:
+      case LossTensors::kEager:  // and the logits in fp32
+        return {logits, wide};
+      case LossTensors::kEagerSplit:  // and what is left of them without the maximum of a row
+        return {logits, wide, wide};
+    }
+    return {};
   }
   TensorSizes operator()(const submodule::Router& s) const { return Alike(2, 4 * s.rows * s.n); }
   TensorSizes operator()(const submodule::Permute& s) const { return Moved(s); }
@@ -147,13 +159,16 @@ class Backward {
     return {scores, scores, input, input};
   }
   // Fused, the gradient of queries is summed in fp32; unfused, the gradient of the scores is a
-  // tensor, and before dropout another. Keys and their gradients travel around a ring in two
-  // buffers each.
+  // tensor, and before dropout another. PyTorch's softmax has three in fp32: on both sides of it
+  // and their product with its result (softmax_backward_cuda), once the cast probabilities are
+  // free. Keys and their gradients travel around a ring in two buffers each.
   TensorSizes operator()(const submodule::Attention& s) const {
     TensorSizes out = Alike(rules_.ring > 1 ? 4 : 0, e_ * KeysAndValues(s));
     for (const int64_t each : {Outputs(s), Queries(s), KeysAndValues(s)}) out.push_back(e_ * each);
     if (s.fused) {
       out.push_back(4 * Queries(s));
+    } else if (s.composes_softmax()) {
+      out.push_back((3 * kFp32 - e_) * Scores(s));
     } else {
       out.insert(out.end(), s.dropout ? 2 : 1, e_ * Scores(s));
     }
@@ -178,10 +193,20 @@ class Backward {
   }
   // The gradient of a table is dense.
   TensorSizes operator()(const submodule::Embedding& s) const { return {e_ * s.rows * s.n}; }
-  // The gradient of the logits, cast from fp32.
+  // The gradient of the logits. nll_loss_backward and log_softmax_backward of PyTorch each write
+  // one in fp32; over tensor ranks, _nll_loss_and_log_softmax_backward has three at once.
   TensorSizes operator()(const submodule::CrossEntropy& s) const {
-    if (rules_.loss == LossTensors::kGradientInPlace) return {};
-    return {e_ * s.rows * s.n};
+    const int64_t wide = kFp32 * s.rows * s.n;
+    switch (rules_.loss) {
+      case LossTensors::kGradientInPlace:
+        return {};
+      case LossTensors::kEager:
+        return {wide, wide};
+      case LossTensors::kEagerSplit:
+        return {wide, wide, wide};
+      default:
+        return {e_ * s.rows * s.n};
+    }
   }
   TensorSizes operator()(const submodule::Permute& s) const { return Moved(s); }
   TensorSizes operator()(const submodule::Unpermute& s) const { return Moved(s); }

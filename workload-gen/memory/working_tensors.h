@@ -11,10 +11,15 @@
 
 namespace drydock {
 
-// What the loss keeps for backward: its softmax in fp32, or, with Transformer Engine's loss, the
-// gradient of the logits in their type, in the place of the logits. Compiled, the softmax is
-// computed from another tensor in fp32; otherwise in place.
-enum class LossTensors : uint8_t { kSoftmax, kCompiledSoftmax, kGradientInPlace };
+// What the loss keeps for backward, of rows x vocabulary.
+enum class LossTensors : uint8_t {
+  kSoftmax,          // Megatron: the softmax in fp32, computed in place
+  kCompiledSoftmax,  // Megatron's native fusion: the same, computed from another tensor in fp32
+  kGradientInPlace,  // Transformer Engine: the gradient of the logits, in the place of the logits
+  kEager,            // cross_entropy of PyTorch: the logarithm of the softmax in fp32
+  kEagerSplit,       // the same over tensor ranks (loss_parallel of torch.distributed.tensor)
+  kCompiled          // cross_entropy under torch.compile: the logits
+};
 
 struct WorkingRules {
   LossTensors loss = LossTensors::kSoftmax;

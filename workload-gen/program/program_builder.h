@@ -62,6 +62,9 @@ class ProgramBuilder {
   Phase phase() const { return place_.phase; }
   // An op whose layer, micro-batch, chunk and phase are the current ones.
   const Op& place() const { return place_; }
+  // The index of the op that is issued or gathered next, and the submodules gathered for it.
+  size_t next_op() const { return program_.ops.size(); }
+  size_t gathered() const { return pending_.size(); }
 
   // Adds a submodule (index in the tables) to the compute op being gathered.
   void Compute(uint32_t submodule) { pending_.push_back(submodule); }

@@ -60,20 +60,19 @@ class DeepSpeed : public Framework {
                  const Topology& topology) const override {
     return BuildTorchWorkload(job, layout, topology, /*replicas=*/1,
                               [&](const TorchContext& context) {
-                                WriteStage(context);
-                                return ZeroStates(context);
+                                return job.zero.stage == 3 ? WriteStage<Zero3Hooks>(context)
+                                                           : WriteStage<ZeroHooks>(context);
                               });
   }
 
  private:
-  static void WriteStage(const TorchContext& context) {
-    if (context.writer.job.zero.stage == 3) {
-      Zero3Hooks hooks(context);
-      WriteTorchStage(context, &hooks);
-    } else {
-      ZeroHooks hooks(context);
-      WriteTorchStage(context, &hooks);
-    }
+  template <typename Hooks>
+  static StateMemory WriteStage(const TorchContext& context) {
+    Hooks hooks(context);
+    WriteTorchStage(context, &hooks);
+    StateMemory states = ZeroStates(context);
+    states.held = hooks.TakeHeld();
+    return states;
   }
 };
 

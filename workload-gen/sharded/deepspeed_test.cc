@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include <set>
+
+#include "workload-gen/sharded/zero_hooks.h"
 #include "workload-gen/testing/sharded_testing.h"
 
 namespace drydock {
@@ -83,6 +86,26 @@ TEST(DeepSpeed, TheStepLooksForOverflowsAndAddsTheNorm) {
   using enum DataType;
   EXPECT_EQ(StepTypes(2), (std::vector{kUint8, kFp32, kFp32}));
   EXPECT_EQ(StepTypes(3), (std::vector{kFp64, kFp32}));
+}
+
+// ZeRO computes the norm also where nothing is clipped; then only stage 3 scales gradients.
+TEST(DeepSpeed, TheNormNeedsNoClipping) {
+  const auto names = [](int stage) {
+    std::set<std::string> found;
+    const Workload w = ShardedWorkload(Zero(stage, {"training.gradient_clipping=false"}));
+    for (const Submodule& s : w.submodules) found.insert(s.name);
+    return found;
+  };
+  for (const int stage : {1, 2, 3}) {
+    EXPECT_EQ(names(stage).count("optimizer.norm"), 1u) << stage;
+    EXPECT_EQ(names(stage).count("optimizer.unscale-clip"), stage == 3 ? 1u : 0u) << stage;
+  }
+}
+
+TEST(DeepSpeed, ARankKeepsTheGradientsOfWhichItUpdatesAPart) {
+  // Shares of 40: the third rank has the end of the first parameter, the second, and no more.
+  EXPECT_EQ(OwnGradients({100, 30, 30}, 40), 130);
+  EXPECT_EQ(OwnGradients({40, 40}, 40), 40);
 }
 
 // How often the host synchronizes the device, and reads a value.

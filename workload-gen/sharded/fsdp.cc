@@ -100,7 +100,9 @@ class Fsdp : public Framework {
                               [&](const TorchContext& context) {
                                 FsdpHooks hooks(context, plan);
                                 WriteTorchStage(context, &hooks);
-                                return FsdpStates(context, plan);
+                                StateMemory states = FsdpStates(context, plan);
+                                states.held = hooks.TakeHeld();
+                                return states;
                               });
   }
 };

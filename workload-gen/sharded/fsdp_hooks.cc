@@ -1,6 +1,7 @@
 #include "workload-gen/sharded/fsdp_hooks.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace drydock {
 
@@ -62,7 +63,7 @@ FsdpUnits MakeFsdpUnits(const TorchContext& context, const FsdpPlan& plan, int c
 }
 
 FsdpHooks::FsdpHooks(const TorchContext& context, const FsdpPlan& plan)
-    : t_(context), c_(context.writer), b_(*c_.builder), plan_(plan), offload_(c_) {
+    : t_(context), c_(context.writer), b_(*c_.builder), plan_(plan), offload_(c_), held_(b_) {
   for (int chunk = 0; chunk < c_.layout.chunks; ++chunk) {
     Chunk made;
     made.units = MakeFsdpUnits(context, plan, chunk);
@@ -95,6 +96,10 @@ void FsdpHooks::Start(Chunk* chunk, size_t unit) {
   const FsdpUnit& what = chunk->units.units[unit];
   State& state = chunk->states[unit];
   if (!NeedsGather(what) || state.gathered || state.gather != ProgramBuilder::kNothing) return;
+  // In forward, the host issues nothing ahead; streams are behind it.
+  if (copies() && b_.phase() != Phase::kForward) {
+    held_.Hold(&state.flat, HeldKind::kGathered, BytesOf(what));
+  }
   if (plan_.offload) state.gather = offload_.Load("fsdp.parameters", what.share() * kFp32Bytes);
   // Casts the share into the flat buffer. PyTorch uses a stream beside the compute stream; the
   // bytes use the same memory.
@@ -134,7 +139,24 @@ void FsdpHooks::Use(Chunk* chunk, size_t unit) {
   b_.Wait(state.gather);
   state.gather = ProgramBuilder::kNothing;
   state.gathered = true;
+  HoldWhole(chunk->units.units[unit], &state);
   CopyOut(chunk->units.units[unit]);
+}
+
+// wait_for_unshard of _fsdp_param_group.py: in forward, the buffer of an all-gather stays until the
+// next one has been waited for; in backward, until its parameters are copied out of it.
+void FsdpHooks::HoldWhole(const FsdpUnit& unit, State* state) {
+  const bool forward = b_.phase() == Phase::kForward;
+  if (copies() && forward) {
+    held_.Hold(&state->flat, HeldKind::kGathered, BytesOf(unit));
+    held_.Free(&last_flat_);
+  }
+  held_.Hold(&state->whole, HeldKind::kGathered, BytesOf(unit));
+  if (forward) {
+    last_flat_ = std::exchange(state->flat, {});
+  } else {
+    held_.Free(&state->flat);
+  }
 }
 
 void FsdpHooks::BeforeForward(const GroupPass& pass) {
@@ -155,7 +177,9 @@ void FsdpHooks::StartAll(const GroupPass& pass) {
 void FsdpHooks::AfterForward(const GroupPass& pass) {
   Chunk& chunk = chunks_[static_cast<size_t>(pass.chunk)];
   for (const size_t unit : UnitsAt(pass, 0)) {
-    if (!chunk.units.units[unit].stays) chunk.states[unit].gathered = false;
+    if (chunk.units.units[unit].stays) continue;
+    chunk.states[unit].gathered = false;
+    held_.Free(&chunk.states[unit].whole);
   }
 }
 
@@ -163,6 +187,26 @@ void FsdpHooks::BeforeBackward(const GroupPass& pass) {
   Chunk* chunk = &chunks_[static_cast<size_t>(pass.chunk)];
   for (const size_t unit : UnitsAt(pass, 0)) Use(chunk, unit);
   if (plan_.backward_prefetch) Start(chunk, UnitsAt(pass, -1));
+}
+
+// The gradients of a module's parameters.
+void FsdpHooks::BeforeModule(const GroupPass& pass, ModulePass part, size_t module) {
+  if (part != ModulePass::kBackward) return;
+  const TorchModule& m = t_.Group(pass.group).modules[module];
+  const int64_t type = SizeOf(c_.job.training.precision.type).count();
+  Chunk& chunk = chunks_[static_cast<size_t>(pass.chunk)];
+  for (const size_t unit : UnitsAt(pass, 0)) {
+    const bool experts = chunk.units.units[unit].experts;
+    chunk.states[unit].gradients.push_back(
+        held_.Hold(HeldKind::kBuffers, (experts ? m.expert_elements() : m.elements()) * type));
+  }
+}
+
+// _post_forward and _root_post_backward_final_callback of _fsdp_state.py.
+void FsdpHooks::AfterWork(const StageWork& work) {
+  if (!work.backward) return held_.Free(&last_flat_);
+  held_.Free(&reduced_);
+  held_.Free(&all_reduced_);
 }
 
 // In a group, experts are the last in forward and the first in backward.
@@ -175,18 +219,44 @@ void FsdpHooks::ReduceUnit(const GroupPass& pass, size_t index) {
   Chunk& chunk = chunks_[static_cast<size_t>(pass.chunk)];
   const FsdpUnit& unit = chunk.units.units[index];
   if (unit.first != pass.group) return;
+  const bool reduces = Syncs(pass) && !plan_.sync_after_all;
   const Phase phase = b_.phase();
+  if (reduces && !accumulates()) SumUnit(pass.chunk, index);
   b_.SetPhase(Phase::kGradientSync);
-  if (!plan_.sync_every && c_.layout.microbatches > 1) Accumulate(unit, pass.microbatch == 0);
-  reduced_microbatches_ = plan_.sync_every ? pass.microbatch : 0;
-  if (Syncs(pass) && !plan_.sync_after_all) Reduce(unit);
-  b_.SetPhase(phase);
+  State& state = chunk.states[index];
   // Without resharding, only the backward of the last micro-batch frees the parameters.
-  if (plan_.reshard || Syncs(pass)) chunk.states[index].gathered = false;
+  if (plan_.reshard || Syncs(pass)) {
+    state.gathered = false;
+    held_.Free(&state.whole);
+  }
+  if (accumulates()) {
+    Accumulate(unit, &state, pass.microbatch == 0);
+    if (reduces) SumUnit(pass.chunk, index);
+  }
+  reduced_microbatches_ = plan_.sync_every ? pass.microbatch : 0;
+  if (reduces) Reduce(unit, &state);
+  b_.SetPhase(phase);
+}
+
+// FSDP2 sums a unit's partial gradients over tensor ranks when it collects the gradients to reduce
+// them: once for all micro-batches that it accumulates, in the type of their sum
+// (unsharded_grad_data and unsharded_accumulated_grad_data of _fsdp_param.py).
+void FsdpHooks::SumUnit(int chunk, size_t unit) {
+  if (plan_.version == 1) return;
+  const DataType type = accumulates() ? plan_.reduce_type : c_.job.training.precision.type;
+  const std::vector<int> groups = t_.GroupsOf(chunk);
+  const std::vector<std::vector<size_t>>& units =
+      chunks_[static_cast<size_t>(chunk)].units.of_group;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    if (units[i].front() != unit) continue;
+    for (const TorchModule& module : t_.Group(groups[i]).modules) SumParts(c_, module, type);
+  }
 }
 
 // The sum over micro-batches has the data type of the reduction.
-void FsdpHooks::Accumulate(const FsdpUnit& unit, bool first) {
+void FsdpHooks::Accumulate(const FsdpUnit& unit, State* state, bool first) {
+  held_.Hold(&state->sum, HeldKind::kBuffers, unit.elements * SizeOf(plan_.reduce_type).count());
+  held_.Free(&state->gradients);
   if (first) {
     b_.Compute(StepWork("fsdp.accumulate", submodule::Cast{{unit.elements}},
                         c_.job.training.precision.type, c_.tables));
@@ -196,11 +266,31 @@ void FsdpHooks::Accumulate(const FsdpUnit& unit, bool first) {
                               plan_.reduce_type == DataType::kFp32, unit.elements, c_.tables));
 }
 
-void FsdpHooks::Reduce(const FsdpUnit& unit) {
+void FsdpHooks::Reduce(const FsdpUnit& unit, State* state) {
   const bool alone = unit.shards * plan_.replicas < 2;
+  HoldReduced(unit, state);
   const OpId end = alone ? ProgramBuilder::kNothing : ReduceOverRanks(unit);
   if (plan_.offload) return StoreGradient(unit, end);
   if (end != ProgramBuilder::kNothing) reductions_.push_back(end);
+}
+
+// foreach_reduce of _fsdp_collectives.py. The share of a first reduction stays as the gradient; a
+// later one is added to it. Version 1 keeps no input for the next reduction.
+void FsdpHooks::HoldReduced(const FsdpUnit& unit, State* state) {
+  held_.Free(&reduced_);
+  reduced_ = held_.Hold(HeldKind::kBuffers, unit.elements * SizeOf(plan_.reduce_type).count());
+  held_.Free(&state->gradients);
+  held_.Free(&state->sum);
+  if (!copies()) held_.Free(&reduced_);
+  const int64_t share = unit.share() * kFp32Bytes;
+  if (plan_.offload) return held_.Touch(HeldKind::kBuffers, share);
+  if (!state->share.held()) {
+    state->share = held_.Hold(HeldKind::kGradients, share);
+  } else if (plan_.replicas > 1) {
+    all_reduced_.push_back(held_.Hold(HeldKind::kBuffers, share));
+  } else {
+    held_.Touch(HeldKind::kBuffers, share);
+  }
 }
 
 // The host waits for a gradient before it adds it to an earlier one.
@@ -239,9 +329,13 @@ FsdpHooks::OpId FsdpHooks::ReduceOverRanks(const FsdpUnit& unit) {
 
 void FsdpHooks::Finish() {
   if (plan_.sync_after_all) {
-    for (const Chunk& chunk : chunks_) {
-      for (const FsdpUnit& unit : chunk.units.units) Reduce(unit);
+    for (size_t c = 0; c < chunks_.size(); ++c) {
+      for (size_t i = 0; i < chunks_[c].states.size(); ++i) {
+        SumUnit(static_cast<int>(c), i);
+        Reduce(chunks_[c].units.units[i], &chunks_[c].states[i]);
+      }
     }
+    held_.Free(&reduced_);
   }
   for (const OpId op : reductions_) b_.Wait(op);
   Optimize();

@@ -15,6 +15,7 @@
 
 #include <vector>
 
+#include "workload-gen/sharded/held_tensors.h"
 #include "workload-gen/sharded/offload.h"
 #include "workload-gen/sharded/shard_step.h"
 #include "workload-gen/sharded/torch_stage.h"
@@ -68,13 +69,23 @@ class FsdpHooks : public ShardingHooks {
   void AfterForward(const GroupPass& pass) override;
   void BeforeBackward(const GroupPass& pass) override;
   void AfterBackward(const GroupPass& pass) override;
+  void BeforeModule(const GroupPass& pass, ModulePass part, size_t module) override;
+  void AfterWork(const StageWork& work) override;
+  bool SumsParts() const override { return plan_.version == 2; }
   void Finish() override;
+
+  std::vector<HeldChange> TakeHeld() { return held_.Take(); }
 
  private:
   using OpId = ProgramBuilder::OpId;
+  using Tensor = HeldTensors::Tensor;
   struct State {
     bool gathered = false;
     OpId gather = ProgramBuilder::kNothing;  // the all-gather in flight
+    Tensor flat, whole;                      // the all-gather's buffer; the parameters
+    std::vector<Tensor> gradients;           // as autograd makes them
+    Tensor sum;                              // of the gradients of several micro-batches
+    Tensor share;                            // of the gradients, after their reduction
   };
   struct Chunk {
     FsdpUnits units;
@@ -87,16 +98,21 @@ class FsdpHooks : public ShardingHooks {
   bool HasGroup(const GroupPass& pass, int ahead) const { return !UnitsAt(pass, ahead).empty(); }
   bool IsLast(const GroupPass& pass) const;
   bool Syncs(const GroupPass& pass) const;
+  bool accumulates() const { return !plan_.sync_every && c_.layout.microbatches > 1; }
   // Does nothing if the unit is gathered, in flight or absent.
   void Start(Chunk* chunk, const std::vector<size_t>& units);
   void Start(Chunk* chunk, size_t unit);
   void Use(Chunk* chunk, size_t unit);
+  bool copies() const { return plan_.version == 2; }
+  void HoldWhole(const FsdpUnit& unit, State* state);
+  void HoldReduced(const FsdpUnit& unit, State* state);
   void ReduceUnit(const GroupPass& pass, size_t unit);
   void StartAll(const GroupPass& pass);
   void CopyOut(const FsdpUnit& unit);
   int64_t BytesOf(const FsdpUnit& unit) const;  // when it is gathered
-  void Accumulate(const FsdpUnit& unit, bool first);
-  void Reduce(const FsdpUnit& unit);
+  void Accumulate(const FsdpUnit& unit, State* state, bool first);
+  void SumUnit(int chunk, size_t unit);
+  void Reduce(const FsdpUnit& unit, State* state);
   OpId ReduceOverRanks(const FsdpUnit& unit);
   void StoreGradient(const FsdpUnit& unit, OpId reduction);
   void Optimize();
@@ -108,6 +124,10 @@ class FsdpHooks : public ShardingHooks {
   ProgramBuilder& b_;
   FsdpPlan plan_;
   Offload offload_;
+  HeldTensors held_;
+  Tensor last_flat_;                 // of the latest all-gather of a forward
+  Tensor reduced_;                   // the input of the latest reduction
+  std::vector<Tensor> all_reduced_;  // shares of this backward that replicas reduce
   std::vector<Chunk> chunks_;
   OpId scatter_ = ProgramBuilder::kNothing;  // the latest
   std::vector<OpId> reductions_;             // the last op of each unit's reduction

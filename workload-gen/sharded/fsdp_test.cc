@@ -179,6 +179,26 @@ TEST(Fsdp, TensorParallelismGathersAndScattersFourTimesALayer) {
   EXPECT_EQ(layer(ShardedWorkload(selective)), (Counts{{kAg, 6}, {kRs, 4}}));
 }
 
+// Sequence parallelism makes the gradients of norms partial sums. FSDP2 sums them before each
+// reduction: in every micro-batch, or once in fp32. Nine norms.
+TEST(Fsdp, PartialGradientsAreSummedWhereTheyAreReduced) {
+  const auto sums = [](const std::string& sync) {
+    std::map<DataType, int> counts;
+    const Workload w = ShardedWorkload({"parallel.tensor=2", "parallel.sequence_parallel=true",
+                                        "training.micro_batch=1", "training.global_batch=12",
+                                        "fsdp.gradient_sync=" + sync});
+    for (const Op& op : w.programs[0].ops) {
+      if (op.kind != OpKind::kCollective || w.roles[op.role].name != "tp") continue;
+      const CommCall& call = w.calls[op.work];
+      if (call.collective == kAr && call.count == 64) ++counts[call.type];
+    }
+    return counts;
+  };
+  using enum DataType;
+  EXPECT_EQ(sums("every-microbatch"), (std::map<DataType, int>{{kBf16, 3 * 9}}));
+  EXPECT_EQ(sums("last-microbatch"), (std::map<DataType, int>{{kFp32, 9}}));
+}
+
 TEST(Fsdp, SelectiveRecomputationRepeatsAllButAttentionAndEverySecondGemm) {
   const Workload w = ShardedWorkload({"training.recompute=selective"});
   std::vector<std::string> names;

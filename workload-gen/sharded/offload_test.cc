@@ -153,12 +153,11 @@ TEST(OffloadTest, OffloadedParametersAreLoadedForEveryGather) {
 TEST(OffloadTest, GpuMemoryExcludesOffloadedStates) {
   const Workload here = ShardedWorkload(Job("fsdp", 1, {}));
   const Workload there = ShardedWorkload(Job("fsdp", 1, {"fsdp.offload=cpu"}));
-  EXPECT_EQ(PartOf(here, "parameters") + PartOf(here, "gradients"), 2 * kShare * 4);
+  EXPECT_EQ(PartOf(here, "parameters"), kShare * 4);
   EXPECT_EQ(PartOf(here, "optimizer states"), 2 * kShare * 4);
   for (const char* part : {"parameters", "gradients", "optimizer states"}) {
     EXPECT_EQ(PartOf(there, part), 0) << part;
   }
-  EXPECT_GT(PartOf(there, "gradient buffers"), PartOf(here, "gradient buffers"));
   const Workload zero =
       ShardedWorkload(Job("deepspeed", 1, {"zero.stage=3", "zero.offload_optimizer=cpu"}));
   EXPECT_EQ(PartOf(zero, "optimizer states"), 0);

@@ -7,11 +7,10 @@
 
 namespace drydock {
 
-// Returns fp32 shares of parameters and gradients, two moments, gathered groups, and gradients that
-// are not yet reduced.
+// Returns the fp32 shares of parameters and of two moments. FsdpHooks hold the rest.
 StateMemory FsdpStates(const TorchContext& context, const FsdpPlan& plan);
-// Returns parameters and gradients in the training precision, and the rank's share in fp32 of
-// parameters, gradients and two moments.
+// Returns parameters in the training precision, the rank's share in fp32 of parameters and two
+// moments, and what stage 3 keeps. ZeroHooks and Zero3Hooks hold the rest.
 StateMemory ZeroStates(const TorchContext& context);
 
 }  // namespace drydock

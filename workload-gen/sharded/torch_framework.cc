@@ -146,6 +146,27 @@ constexpr Feature kNotGenerated[] = {
      [](const TrainingJob& j) { return j.overlap.tensor; }},
 };
 
+// torchtitan compiles layers and loss.
+LossTensors LossOf(bool compiled, int tensor) {
+  if (compiled) return LossTensors::kCompiled;
+  return tensor > 1 ? LossTensors::kEagerSplit : LossTensors::kEager;
+}
+
+ActivationRules ActivationsOf(const TrainingJob& job, const ParallelLayout& layout) {
+  const bool compiled =
+      job.training.framework == FrameworkKind::kFsdp && job.training.kernels.fused;
+  ActivationRules rules;
+  rules.saves_split_rows = false;
+  rules.tensor = layout.tensor;
+  rules.keeps_outputs = job.training.recompute.granularity == Recompute::kSelective;
+  rules.residual = job.rank_tokens() / (layout.sequence_parallel ? layout.tensor : 1) *
+                   job.model.hidden * SizeOf(job.training.precision.type).count();
+  rules.repeats_keys = true;
+  rules.keeps_gates = !compiled;
+  rules.working.loss = LossOf(compiled, layout.tensor);
+  return rules;
+}
+
 }  // namespace
 
 Status CheckTorchJob(const TrainingJob& job) {
@@ -189,10 +210,9 @@ Workload BuildTorchWorkload(const TrainingJob& job, const ParallelLayout& layout
   }
   DropUnusedSubmodules(&workload);
   CollectUses(&workload);
-  const bool selective = job.training.recompute.granularity == Recompute::kSelective;
-  FillMemory(job.memory,
-             {.saves_split_rows = false, .tensor = layout.tensor, .keeps_outputs = selective},
-             states, &workload);
+  const GpuSpec& gpu = topology.gpus[static_cast<size_t>(topology.host_kinds.front().gpu)];
+  for (StateMemory& state : states) state.libraries += CublasWorkspaces(job.memory, gpu);
+  FillMemory(job.memory, ActivationsOf(job, layout), states, &workload);
   return workload;
 }
 

@@ -418,6 +418,7 @@ class ModelMaker {
     TorchModule loss =
         ForwardBackward("head.loss", submodule::CrossEntropy{.rows = rows_, .n = vocab});
     loss.calls = LossCalls();
+    loss.behind = true;
     group.modules.push_back(loss);
     return group;
   }
@@ -454,6 +455,11 @@ size_t TorchGroup::CountRepeated(const TrainingJob& job) const {
   size_t last = modules.size();
   while (last > 0 && !modules[last - 1].gemm && modules[last - 1].experts == nullptr) --last;
   return last > 0 && modules[last - 1].gemm ? last - 1 : modules.size();
+}
+
+size_t TorchGroup::CountBehind() const {
+  return static_cast<size_t>(
+      std::count_if(modules.begin(), modules.end(), [](const TorchModule& m) { return m.behind; }));
 }
 
 int64_t TorchGroup::fp8_weights() const {

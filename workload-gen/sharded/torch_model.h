@@ -62,6 +62,7 @@ struct TorchModule {
   bool gemm = false;                       // runs one or more GEMMs
   bool fp8 = false;                        // in fp8
   bool tied = false;                       // shares the embedding's weight
+  bool behind = false;                     // a function of the model's result: the loss
   // True if torchtitan's selective checkpointing repeats it: all modules except attention and every
   // second GEMM.
   bool selectively_recomputed = false;
@@ -77,6 +78,8 @@ struct TorchGroup {
   // input of the last product, not its result: torch.compile removes what nothing uses. In eager
   // mode torchtitan repeats all (early_stop=False of activation_checkpoint.py).
   size_t CountRepeated(const TrainingJob& job) const;
+  // The modules at the end that no hook of the group is around.
+  size_t CountBehind() const;
   int64_t elements() const;
   int64_t expert_elements() const;
   // Of linear layers in fp8: the elements of their weights, and their number.

@@ -78,12 +78,14 @@ class TorchStageWriter {
     hooks_->BeforeForward(pass);
     const std::vector<TorchModule>& modules = t_.Group(pass.group).modules;
     in_parts_ = 0;
-    for (size_t i = 0; i < modules.size(); ++i) {
+    const size_t end = modules.size() - t_.Group(pass.group).CountBehind();
+    for (size_t i = 0; i < end; ++i) {
       hooks_->BeforeModule(pass, ModulePass::kForward, i);
       RunForward(modules, i, /*redistributes=*/true);
       hooks_->AfterModule(pass, ModulePass::kForward, i);
     }
     hooks_->AfterForward(pass);
+    for (size_t i = end; i < modules.size(); ++i) RunForward(modules, i, /*redistributes=*/true);
   }
 
   // Casts and gathers the input of this module and of the modules that share it.
@@ -134,16 +136,15 @@ class TorchStageWriter {
 
   void Backward(const GroupPass& pass, bool layer) {
     b_.SetPhase(Phase::kBackward);
+    const std::vector<TorchModule>& modules = t_.Group(pass.group).modules;
+    const size_t end = modules.size() - t_.Group(pass.group).CountBehind();
+    for (size_t i = modules.size(); i-- > end;) RunBackward(modules[i]);
     hooks_->BeforeBackward(pass);
     if (layer && c_.job.training.recompute.granularity != Recompute::kNone) Repeat(pass);
-    const std::vector<TorchModule>& modules = t_.Group(pass.group).modules;
-    for (size_t i = modules.size(); i-- > 0;) {
+    for (size_t i = end; i-- > 0;) {
       hooks_->BeforeModule(pass, ModulePass::kBackward, i);
       RunBackward(modules[i]);
       hooks_->AfterModule(pass, ModulePass::kBackward, i);
-    }
-    if (sums_behind_group()) {
-      for (const TorchModule& module : modules) SumParts(module);
     }
     hooks_->AfterBackward(pass);
   }
@@ -184,24 +185,7 @@ class TorchStageWriter {
     if (module.experts != nullptr) experts_.Backward(*module.experts, -1);
     if (module.before == Redistribution::kGather) tensor_.Scatter();
     if (module.before == Redistribution::kCopy) whole_.AllReduce();
-    if (!sums_behind_group()) SumParts(module);
-  }
-
-  // FSDP2 sums a group's partial gradients when it collects the gradients to reduce them
-  // (unsharded_grad_data of _fsdp_param.py).
-  bool sums_behind_group() const {
-    return c_.job.training.framework == FrameworkKind::kFsdp && c_.job.fsdp.version == 2;
-  }
-
-  void SumParts(const TorchModule& module) {
-    if (!module.partial_gradient) return;
-    for (const int64_t elements : module.parameters) {
-      CommCall call;
-      call.type = c_.job.training.precision.type;
-      call.count = elements;
-      call.group_size = c_.layout.tensor;
-      b_.Collective(kTensorRole, kTensorStream, call);
-    }
+    if (!hooks_->SumsParts()) SumParts(c_, module, c_.job.training.precision.type);
   }
 
   const TorchContext& t_;
@@ -229,6 +213,17 @@ std::vector<int> TorchContext::GroupsOf(int chunk) const {
   }
   if (writer.IsLast(chunk)) groups.push_back(layers());
   return groups;
+}
+
+void SumParts(const WriterContext& context, const TorchModule& module, DataType type) {
+  if (!module.partial_gradient) return;
+  for (const int64_t elements : module.parameters) {
+    CommCall call;
+    call.type = type;
+    call.count = elements;
+    call.group_size = context.layout.tensor;
+    context.builder->Collective(kTensorRole, kTensorStream, call);
+  }
 }
 
 void WriteTorchStage(const TorchContext& context, ShardingHooks* hooks) {

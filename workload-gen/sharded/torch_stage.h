@@ -27,7 +27,8 @@ class ShardingHooks {
  public:
   virtual ~ShardingHooks() = default;
 
-  // Called around a group, whose recomputation belongs to its backward. Phase and place are set.
+  // Called around a group, whose recomputation belongs to its backward, without the loss, which is
+  // behind the model. Phase and place are set.
   virtual void BeforeForward(const GroupPass&) {}
   virtual void AfterForward(const GroupPass&) {}
   virtual void BeforeBackward(const GroupPass&) {}
@@ -37,6 +38,9 @@ class ShardingHooks {
   virtual void AfterModule(const GroupPass&, ModulePass, size_t /*module*/) {}
   // Called after a stage's pass over a micro-batch.
   virtual void AfterWork(const StageWork&) {}
+  // True if the hooks sum gradients that are partial sums (SumParts). Otherwise they are summed
+  // behind the backward of their module.
+  virtual bool SumsParts() const { return false; }
   // Called after the last micro-batch: reduces the remaining gradients and runs the optimizer.
   virtual void Finish() = 0;
 };
@@ -55,6 +59,9 @@ struct TorchContext {
   // Returns the groups of a chunk of this stage, in forward order.
   std::vector<int> GroupsOf(int chunk) const;
 };
+
+// Sums a module's gradients over the tensor ranks if they are partial sums.
+void SumParts(const WriterContext& context, const TorchModule& module, DataType type);
 
 // Writes the stage's whole program.
 void WriteTorchStage(const TorchContext& context, ShardingHooks* hooks);

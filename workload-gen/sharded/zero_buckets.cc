@@ -4,9 +4,15 @@
 
 namespace drydock {
 
-void ZeroBuckets::Add(int64_t elements, int64_t offset) {
+void ZeroBuckets::Add(int64_t elements, int64_t offset, HeldTensors::Tensor gradient) {
   if (elements_ > 0 && elements_ + elements > rules_.reduce_bucket_size) Flush();
   if (elements_ == 0) offset_ = offset;
+  if (elements > rules_.reduce_bucket_size) {
+    large_ = gradient;
+  } else {
+    held_->Free(&gradient);
+  }
+  ++gradients_;
   elements_ += elements;
   padded_ += (elements + ranks_ - 1) / ranks_ * ranks_;
 }
@@ -44,6 +50,21 @@ std::vector<int64_t> ZeroBuckets::Pieces(int64_t whole) const {
   return pieces;
 }
 
+// Stages 1 and 2 flatten the pieces of a bucket that belong to several ranks (allreduce_bucket);
+// stage 3 orders the parts of several gradients by rank (reduce_scatter_coalesced).
+void ZeroBuckets::HoldCopies() {
+  const int64_t type = SizeOf(c_.job.training.precision.type).count();
+  if (rules_.stage == 3) {
+    const bool in_place = gradients_ == 1 && padded_ == elements_;
+    if (!in_place) held_->Touch(HeldKind::kBuffers, padded_ * type);
+    return;
+  }
+  const bool several = share_ > 0 && offset_ / share_ != (offset_ + elements_ - 1) / share_;
+  if (!several || rules_.reduce_scatter) return;
+  const std::vector<int64_t> pieces = Pieces(elements_);
+  held_->Touch(HeldKind::kBuffers, *std::max_element(pieces.begin(), pieces.end()) * type);
+}
+
 void ZeroBuckets::Flush() {
   if (elements_ == 0) return;
   ProgramBuilder& b = *c_.builder;
@@ -53,6 +74,7 @@ void ZeroBuckets::Flush() {
   if (rules_.stage == 3 || elements_ <= rules_.reduce_bucket_size) Copy("zero.bucket-copy");
   if (rules_.stage == 3) Copy("zero.order-by-rank");
   Copy("zero.average");
+  HoldCopies();
   // With overlap_comm, one reduction is in flight and the next one waits for it.
   CommCall call = Call();
   for (const int64_t piece : Pieces(call.count)) {
@@ -65,6 +87,8 @@ void ZeroBuckets::Flush() {
   offload_.AfterReduction(padded_ / ranks_, running_);
   b.SetPhase(phase);
   elements_ = padded_ = 0;
+  gradients_ = 0;
+  held_->Free(&large_);
 }
 
 void ZeroBuckets::Finish() {

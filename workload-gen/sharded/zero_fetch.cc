@@ -1,6 +1,7 @@
 #include "workload-gen/sharded/zero_fetch.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace drydock {
 namespace {
@@ -53,7 +54,6 @@ class Planner {
       live_ += Size(parameter);
       Where(parameter) = index;
     }
-    plan_.peak_live = std::max(plan_.peak_live, live_);
     plan_.gathers.push_back(std::move(fetch));
     return index;
   }
@@ -111,6 +111,7 @@ class Planner {
       Where(parameter) = kShared;
       live_ -= Size(parameter);
     }
+    plan_.steps[step].releases = std::move(done);
   }
 
   const std::vector<int64_t>& parameters_;

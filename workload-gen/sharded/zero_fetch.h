@@ -25,12 +25,12 @@ struct ZeroFetchStep {
   int own = -1;            // index of the gather of missing parameters, or -1
   std::vector<int> waits;  // gathers that it waits for first, in order
   int prefetch = -1;       // index of the gather for later modules, or -1
+  std::vector<int> releases;  // parameters that are freed after the module
 };
 
 struct ZeroFetchPlan {
   std::vector<ZeroFetch> gathers;  // in order
   std::vector<ZeroFetchStep> steps;
-  int64_t peak_live = 0;  // peak of gathered elements, without persistent parameters
 };
 
 // `parameters` lists the elements of each parameter. `trace` lists the parameters of each module,

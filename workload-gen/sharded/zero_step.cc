@@ -39,7 +39,8 @@ void ZeroStep::CheckOverflowAndNorm(int64_t share) {
                              ReduceOp::kMax);
     c_.builder->HostReads();  // the host decides whether to step
   }
-  if (!training.optimizer.gradient_clipping) return;
+  // `step` computes the norm also where it does not clip: engine.get_global_grad_norm returns it
+  // (compute_grad_norm of ZeRO's settings is true by default).
   // The norm of offloaded gradients is computed before their transfer to the host.
   if (!c_.job.zero.offload_optimizer) {
     step_.Compute("optimizer.norm", submodule::GradientNorm{{share}}, training.precision.type);
@@ -53,20 +54,34 @@ void ZeroStep::CheckOverflowAndNorm(int64_t share) {
   c_.builder->HostReads();
 }
 
-// Stage 3 updates its share in sub-groups, the other stages at once.
+// Stage 3 updates its share in sub-groups, the other stages at once. Stages 1 and 2 scale the
+// gradients only if that changes them (unscale_and_clip_grads).
 void ZeroStep::Update(int64_t share) {
-  const DataType type = c_.job.training.precision.type;
-  const int64_t most = c_.job.zero.stage == 3 ? c_.job.zero.sub_group_size : share;
+  const TrainingRules& training = c_.job.training;
+  const DataType type = training.precision.type;
+  const bool partitioned = c_.job.zero.stage == 3;
+  const bool scales = training.optimizer.gradient_clipping || type == DataType::kFp16;
+  const int64_t most = partitioned ? c_.job.zero.sub_group_size : share;
   for (int64_t left = share; left > 0; left -= most) {
     const int64_t elements = std::min(left, most);
     if (c_.job.zero.offload_optimizer) {
       UpdateOnHost(elements);
       continue;
     }
+    // Stages 1 and 2 flatten the gradients first.
+    HeldTensors::Tensor flat =
+        held_->Hold(HeldKind::kBuffers, partitioned ? 0 : elements * SizeOf(type).count());
+    HeldTensors::Tensor wide =
+        held_->Hold(HeldKind::kBuffers, elements * SizeOf(DataType::kFp32).count());
     step_.Compute("optimizer.gradients", submodule::Cast{{elements}}, type);
-    step_.Compute("optimizer.unscale-clip", submodule::GradientScale{{elements}}, DataType::kFp32);
+    held_->Free(&flat);
+    if (partitioned || scales) {
+      step_.Compute("optimizer.unscale-clip", submodule::GradientScale{{elements}},
+                    DataType::kFp32);
+    }
     step_.Compute("optimizer.adam", submodule::Optimizer{{elements}}, DataType::kFp32);
     step_.Compute("optimizer.copy", submodule::Cast{{elements}}, type);
+    held_->Free(&wide);
   }
 }
 

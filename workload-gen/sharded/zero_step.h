@@ -3,13 +3,15 @@
 #ifndef DRYDOCK_WORKLOAD_GEN_SHARDED_ZERO_STEP_H_
 #define DRYDOCK_WORKLOAD_GEN_SHARDED_ZERO_STEP_H_
 
+#include "workload-gen/sharded/held_tensors.h"
 #include "workload-gen/sharded/shard_step.h"
 
 namespace drydock {
 
 class ZeroStep {
  public:
-  explicit ZeroStep(const WriterContext& context) : c_(context), step_(context) {}
+  ZeroStep(const WriterContext& context, HeldTensors* held)
+      : c_(context), step_(context), held_(held) {}
 
   // `elements` counts all parameters of the stage's ranks except experts, `persistent` the elements
   // that stay gathered in stage 3, `expert_elements` the parameters of experts.
@@ -34,6 +36,7 @@ class ZeroStep {
 
   const WriterContext& c_;
   ShardStep step_;
+  HeldTensors* const held_;
 };
 
 }  // namespace drydock
