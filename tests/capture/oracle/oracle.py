@@ -67,6 +67,16 @@ def iteration_of(lines, number):
     raise SystemExit(f"there is no iteration {number} in the log")
 
 
+def ranks_of(text):
+    """The ranks of "0-3, 8", "0-56:8,100"; none of ""."""
+    found = []
+    for part in filter(None, re.split(", ?", text)):
+        match = re.fullmatch(r"(\d+)(?:-(\d+)(?::(\d+))?)?", part)
+        first, last, step = (int(group) if group else None for group in match.groups())
+        found.extend(range(first, (first if last is None else last) + 1, step or 1))
+    return tuple(found)
+
+
 def captured(lines):
     rank = Rank()
     members, last = {}, None
@@ -76,10 +86,9 @@ def captured(lines):
             last = fields(line)["communicator"]
         elif words[1] == "mark" and "what=group " in line and members.get(last) == (None,):
             # A split of the world by its own ranks is told as a communicator of one rank.
-            ranks = tuple(int(word) for word in line.split("what=group ")[1].split()[1:] if word.isdigit())
-            members[last] = ranks or members[last]
-        elif words[1] == "mark" and "what=ranks" in line:
-            members[last] = tuple(map(int, line.split("what=ranks")[1].split())) or (None,)  # None: the rank itself
+            members[last] = ranks_of(line.split("what=group ")[1].split(" ")[1]) or members[last]
+        elif words[1] == "mark" and "what=ranks " in line:
+            members[last] = ranks_of(line.split("what=ranks ")[1].split(" ")[0]) or (None,)  # None: the rank itself
     grouped = collections.OrderedDict()
     for line in iteration_of(lines, ITERATION):
         kind = line.split(None, 2)[1]
@@ -120,16 +129,6 @@ def add_group(rank, members, calls):
 
 
 # ---- workload-gen's side ------------------------------------------------------------------------
-
-
-def ranks_of(text):
-    """The ranks of "0-3, 8", "0-56:8"."""
-    found = []
-    for part in text.split(", "):
-        match = re.fullmatch(r"(\d+)(?:-(\d+)(?::(\d+))?)?", part)
-        first, last, step = (int(group) if group else None for group in match.groups())
-        found.extend(range(first, (first if last is None else last) + 1, step or 1))
-    return tuple(found)
 
 
 def products_of(kind, part, words, flags):
@@ -263,7 +262,14 @@ def compare(program, model):
     return same_calls, sum((program.products & model.products).values()), lines
 
 
-def run_case(options, case, folder):
+Result = collections.namedtuple("Result", "rank world calls products alone differences peaks")
+
+
+def results_of(options, case, folder):
+    """Compares each rank that the model file of a case names. Raises SystemExit if its program fails.
+
+    Result.peaks: {"allocated": (of the program, of workload-gen), "reserved": ...}, in bytes.
+    """
     text = (HERE / "models" / f"{case}.yaml").read_text()
     program = re.search(r"^# program: (.*)$", text, re.M)[1].split()
     ranks, world = re.search(r"^# ranks: (.*) of (\d+)$", text, re.M).groups()
@@ -271,7 +277,6 @@ def run_case(options, case, folder):
     run = folder / f"{case}.run"
     subprocess.run([options.bin / "workload-gen", HERE / "models" / f"{case}.yaml", CLUSTER, "-q", "-o", run, "--set", f"cluster.hosts={hosts}"],
                    check=True)
-    differences = 0
     for rank in map(int, ranks.split()):
         log = folder / f"{case}-{rank}.txt"
         if not (options.keep and log.exists()):
@@ -280,24 +285,25 @@ def run_case(options, case, folder):
                  options.libraries, "--sources", options.sources, "-o", log, "--", options.python, HERE / program[0], *program[1:]],
                 env={**os.environ, "OMP_NUM_THREADS": "1", "CUDA_DEVICE_MAX_CONNECTIONS": "1"}, text=True, capture_output=True)
             if done.returncode != 0:
-                print(f"{case} rank {rank}: the program fails\n{done.stderr[-2000:]}")
-                return 1
+                raise SystemExit(f"{case} rank {rank}: the program fails\n{done.stderr[-2000:]}")
             log.with_suffix(".out").write_text(done.stdout)
         program_side = captured(log.read_text().splitlines())
         model_side = generated(options.bin / "workload-gen", run, rank)
-        printed = log.with_suffix(".out")
-        peaks = re.search(r"^peak (\d+) (\d+)$", printed.read_text() if printed.exists() else "", re.M)
-        calls, products, lines = compare(program_side, model_side)
-        print(f"{case} rank {rank} of {world}: {calls} calls and {products} products agree, {len(lines)} differences"
-              + (f"; {program_side.alone} calls over one rank" if program_side.alone else ""))
-        for line in lines:
+        printed = re.search(r"^peak (\d+) (\d+)$", log.with_suffix(".out").read_text(), re.M)
+        peaks = dict(zip(("allocated", "reserved"), zip(map(int, printed.groups()), model_side.peaks)))
+        calls, products, differences = compare(program_side, model_side)
+        yield Result(rank, int(world), calls, products, program_side.alone, differences, peaks)
+
+
+def print_case(options, case, folder):
+    for result in results_of(options, case, folder):
+        print(f"{case} rank {result.rank} of {result.world}: {result.calls} calls and {result.products} products agree, "
+              f"{len(result.differences)} differences" + (f"; {result.alone} calls over one rank" if result.alone else ""))
+        for line in result.differences:
             print("   ", line)
-        if peaks:
-            for name, ours, theirs in zip(("allocated", "reserved"), model_side.peaks, map(int, peaks.groups())):
-                print(f"    max_memory_{name}: the program {theirs / 1e6:.1f} MB, workload-gen {ours / 1e6:.1f} MB, "
-                      f"{100 * (ours / theirs - 1):+.1f} %")
-        differences += len(lines)
-    return differences
+        for name, (theirs, ours) in result.peaks.items():
+            print(f"    max_memory_{name}: the program {theirs / 1e6:.1f} MB, workload-gen {ours / 1e6:.1f} MB, "
+                  f"{100 * (ours / theirs - 1):+.1f} %", flush=True)
 
 
 def main():
@@ -318,7 +324,10 @@ def main():
         options.cache = options.cache or folder / "cache"
         cases = options.cases or sorted(path.stem for path in (HERE / "models").glob("*.yaml"))
         for case in cases:
-            run_case(options, case, folder)
+            try:
+                print_case(options, case, folder)
+            except SystemExit as failure:
+                print(failure)
 
 
 if __name__ == "__main__":
