@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,7 +10,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <sstream>
 
 #include "capture/intercept/host_answers.h"
 #include "capture/intercept/processes_around.h"
@@ -21,6 +19,7 @@
 #include "capture/launch/launchers.h"
 #include "capture/launch/python_command.h"
 #include "core/base/files.h"
+#include "core/base/process.h"
 #include "core/base/spelling.h"
 
 namespace drydock::capture {
@@ -28,10 +27,12 @@ namespace {
 
 constexpr int kNotFound = 127, kCannotRun = 126;
 
-// As a note for the user: with the file that it is about, if any.
+// As a note for the user: with the place that it is about, if any.
 std::string TextOf(const Error& error) {
   const Location& location = error.diagnostics().front().location;
-  return (location.known() ? location.file + ": " : "") + error.message();
+  if (!location.known()) return error.message();
+  const std::string line = location.line > 0 ? fmt::format(":{}", location.line) : "";
+  return fmt::format("{}{}: {}", location.file, line, error.message());
 }
 
 template <size_t kCount>
@@ -88,12 +89,7 @@ Call Interceptor::Observe(const std::vector<std::string>& words) const {
   char* folder = ::getcwd(nullptr, 0);
   call.folder = folder == nullptr ? "/" : folder;
   free(folder);
-  for (char** at = environ; *at != nullptr; ++at) {
-    const std::string variable = *at;
-    const size_t equals = variable.find('=');
-    if (equals == std::string::npos) continue;
-    call.environment.emplace_back(variable.substr(0, equals), variable.substr(equals + 1));
-  }
+  call.environment = OwnEnvironment();
   call.step = StepOfText(ValueOf(call.environment, kStepVariable));
   return call;
 }
@@ -121,12 +117,7 @@ int Interceptor::Answer(const Call& call, const Result<std::string>& text) const
 // The file that PATH finds behind the stand-ins; "" if there is none.
 std::string Interceptor::Find(const std::string& name) const {
   const char* path = getenv("PATH");
-  std::istringstream folders(path == nullptr ? "/usr/bin:/bin" : path);
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    const std::string file = (folder.empty() ? "." : folder) + "/" + name;
-    if (folder != folder_ + "/bin" && ::access(file.c_str(), X_OK) == 0) return file;
-  }
-  return "";
+  return FindProgram(name, path == nullptr ? "/usr/bin:/bin" : path, folder_ + "/bin");
 }
 
 void Interceptor::RunReal(const std::vector<std::string>& words) const {
@@ -198,13 +189,6 @@ pid_t Interceptor::Start(const StepCommand& command, const JobStep& step) const 
   RunInside(command.command);
 }
 
-int StatusOf(pid_t child) {
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
 // How many programs of a step have been seen.
 size_t Interceptor::ProgramsOf(const JobStep& step) const {
   const Result<std::vector<SeenCall>> calls = ReadCalls(folder_);
@@ -219,11 +203,11 @@ int Interceptor::RunStep(const Call& call) const {
   if (!command.ok()) return Refuse(call, TextOf(command.error()));
   JobStep step = command->step;
   step.number = ::getpid();
-  const int status = StatusOf(Start(*command, step));
+  const int status = WaitForEnd(Start(*command, step));
   // The command may write the number of its task into the program's arguments. The last task tells.
   if (step.tasks() > 1 && ProgramsOf(step) > 0) {
     step.task = step.tasks() - 1;
-    StatusOf(Start(*command, step));
+    WaitForEnd(Start(*command, step));
   }
   return status;
 }
@@ -231,7 +215,7 @@ int Interceptor::RunStep(const Call& call) const {
 // The text of the script that sbatch runs, and the words that run it. Without a name it is read
 // from the standard input.
 struct JobScript {
-  std::string text;
+  std::string path, text;
   std::vector<std::string> options, command;
 };
 
@@ -246,6 +230,7 @@ Result<JobScript> ReadJobScript(const Call& call, const std::string& folder) {
     ASSIGN_OR_RETURN(script.text,
                      ReadFile(path.starts_with("/") ? path : call.folder + "/" + path));
     script.command.insert(script.command.end(), first, call.words.end());
+    script.path = path;
     return script;
   }
   ASSIGN_OR_RETURN(const std::string wrapped, WrappedBySbatch(call.words));
@@ -258,6 +243,7 @@ Result<JobScript> ReadJobScript(const Call& call, const std::string& folder) {
   if (script.text.empty()) return Error("sbatch: it names no script, and its input is empty");
   const std::string kept = fmt::format("{}/tmp/job-{}.sh", folder, ::getpid());
   RETURN_IF_ERROR(WriteFileAtomically(kept, script.text));
+  script.path = "the script of sbatch";
   script.command.push_back(kept);
   return script;
 }
@@ -266,9 +252,8 @@ Result<JobScript> ReadJobScript(const Call& call, const std::string& folder) {
 int Interceptor::RunBatch(const Call& call) const {
   const Result<JobScript> script = ReadJobScript(call, folder_);
   if (!script.ok()) return Refuse(call, TextOf(script.error()));
-  std::vector<std::string> options = JobOptionsOfScript(script->text);
-  options.insert(options.end(), script->options.begin(), script->options.end());
-  const Result<Variables> job = VariablesOfJob(options, facts_.cluster);
+  const Result<Variables> job =
+      VariablesOfScript(script->path, script->text, script->options, facts_.cluster);
   if (!job.ok()) return Refuse(call, TextOf(job.error()));
   fflush(nullptr);
   const pid_t child = ::fork();
@@ -278,7 +263,7 @@ int Interceptor::RunBatch(const Call& call) const {
     ::setenv("SLURM_SUBMIT_DIR", call.folder.c_str(), 1);
     RunInside(script->command);
   }
-  const int status = StatusOf(child);
+  const int status = WaitForEnd(child);
   const auto given = [&](const char* option) {
     return std::find(script->options.begin(), script->options.end(), option) !=
            script->options.end();

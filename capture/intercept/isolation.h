@@ -23,6 +23,7 @@ struct IsolatedCommand {
 struct IsolatedEnd {
   int status = 0;            // 128 + N after signal N
   bool timed_out = false;    // the command itself had not ended
+  bool left_running = false;  // processes that it had left behind were ended
   std::string not_isolated;  // the system's reason; "" if it was isolated
 };
 

@@ -56,14 +56,8 @@ Status PutStandIns(const ScriptOptions& options, const std::string& folder) {
 
 // The environment of the script: the user's, with the stand-ins in front.
 Variables ScriptEnvironment(const ScriptOptions& options, const std::string& folder) {
-  Variables variables;
-  for (char** at = environ; *at != nullptr; ++at) {
-    const std::string variable = *at;
-    const size_t equals = variable.find('=');
-    if (equals != std::string::npos) {
-      variables.emplace_back(variable.substr(0, equals), variable.substr(equals + 1));
-    }
-  }
+  Variables variables = OwnEnvironment();
+  for (const auto& [name, value] : options.variables) Set(&variables, name, value);
   const auto before = [&](const char* name, const std::string& value, const char* separator) {
     const std::string present = ValueOf(variables, name);
     Set(&variables, name, value + (present.empty() ? "" : separator + present));
@@ -155,7 +149,7 @@ Result<std::string> ScratchFolder() {
 Result<ScriptRun> RunScript(const std::vector<std::string>& words, const ScriptOptions& options) {
   ASSIGN_OR_RETURN(const std::string scratch, ScratchFolder());
   ASSIGN_OR_RETURN(StagedDirectory staged, StagedDirectory::Create(scratch + "/drydock-launch"));
-  ScriptRun run{std::move(staged), {}, 0, "", false};
+  ScriptRun run{std::move(staged), {}, 0, "", false, false};
   const std::string& folder = run.folder.path();
   RETURN_IF_ERROR(PutStandIns(options, folder));
   IsolatedCommand command;
@@ -173,6 +167,7 @@ Result<ScriptRun> RunScript(const std::vector<std::string>& words, const ScriptO
   }
   run.status = end.status;
   run.not_isolated = end.not_isolated;
+  run.left_running = end.left_running;
   ASSIGN_OR_RETURN(run.calls, ReadCalls(folder));
   for (SeenCall& seen : run.calls) {
     Undo(options, folder, &seen.call);

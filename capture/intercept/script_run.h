@@ -21,6 +21,7 @@ struct ScriptOptions {
   std::string python;        // StageFacts::python
   bool keep_home = false;    // HOME is the user's
   bool run_helpers = false;  // StageFacts::run_helpers
+  Variables variables;       // set on top of this process's, such as those of a job
   int time_limit_s = 600;
   bool quiet = false;  // the script's stdout is dropped, else it goes to stderr
 };
@@ -30,6 +31,7 @@ struct ScriptRun {
   std::vector<SeenCall> calls;  // their environment is the user's, but for what the script changed
   int status = 0;               // of the script
   std::string not_isolated;     // why the script could use the network; "" if it could not
+  bool left_running = false;    // it had left processes behind, which were ended
   bool wrote_home = false;      // into its own HOME, which the program will not have
 };
 

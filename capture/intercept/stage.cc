@@ -22,9 +22,10 @@ std::string CallFile(const std::string& folder, int number) {
 Status WriteFacts(const std::string& folder, const StageFacts& facts) {
   return WriteFileAtomically(
       folder + "/cluster",
-      fmt::format("{} {} {} {} {}\n{}\n{}\n{}\n", facts.cluster.hosts, facts.cluster.gpus_per_host,
-                  facts.cluster.memory_mib, facts.owner, facts.run_helpers ? 1 : 0,
-                  facts.cluster.gpu, facts.cluster.compute_capability, facts.python));
+      fmt::format("{} {} {} {} {}\n{}\n{}\n{}\n{}\n", facts.cluster.hosts,
+                  facts.cluster.gpus_per_host, facts.cluster.memory_mib, facts.owner,
+                  facts.run_helpers ? 1 : 0, facts.cluster.gpu, facts.cluster.compute_capability,
+                  facts.cluster.driver, facts.python));
 }
 
 Result<StageFacts> ReadFacts(const std::string& folder) {
@@ -39,6 +40,7 @@ Result<StageFacts> ReadFacts(const std::string& folder) {
   std::getline(lines, rest);
   std::getline(lines, facts.cluster.gpu);
   std::getline(lines, facts.cluster.compute_capability);
+  std::getline(lines, facts.cluster.driver);
   std::getline(lines, facts.python);
   if (!lines) return Error("is not complete", {folder + "/cluster", 0, 0});
   return facts;

@@ -489,6 +489,60 @@ Result<StepCommand> ReadMpi(const Call& call, const ClusterSize& cluster) {
   return command;
 }
 
+// A line #SBATCH of a script.
+struct JobLine {
+  int number = 0;
+  std::string text;
+  std::vector<std::string> options;
+};
+
+// Words, with quotes; text behind " #" is a comment.
+std::vector<std::string> WordsOfJobLine(const std::string& text) {
+  std::vector<std::string> words;
+  std::string word;
+  char quote = 0;
+  bool open = false;
+  for (const char c : text + " ") {
+    if (quote != 0) {
+      if (c == quote) {
+        quote = 0;
+      } else {
+        word += c;
+      }
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+      open = true;
+    } else if (c == ' ' || c == '\t' || c == '\r') {
+      if (open || !word.empty()) words.push_back(word);
+      word.clear();
+      open = false;
+    } else if (c == '#' && word.empty() && !open) {
+      break;
+    } else {
+      word += c;
+    }
+  }
+  return words;
+}
+
+std::vector<JobLine> JobLines(const std::string& text) {
+  constexpr std::string_view kMark = "#SBATCH";
+  std::vector<JobLine> found;
+  std::istringstream lines(text);
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    if (line.starts_with(kMark)) {
+      found.push_back({number, line, WordsOfJobLine(line.substr(kMark.size()))});
+      continue;
+    }
+    // The first command ends the list.
+    const size_t first = line.find_first_not_of(" \t\r");
+    if (first != std::string::npos && line[first] != '#') break;
+  }
+  return found;
+}
+
 }  // namespace
 
 bool IsStepLauncher(const std::string& program) {
@@ -627,40 +681,23 @@ Result<Variables> VariablesOfJob(const std::vector<std::string>& options,
 
 std::vector<std::string> JobOptionsOfScript(const std::string& text) {
   std::vector<std::string> options;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("#SBATCH")) {
-      // Words, with quotes; text behind " #" is a comment.
-      std::string word;
-      char quote = 0;
-      bool open = false;
-      for (const char c : line.substr(7) + " ") {
-        if (quote != 0) {
-          if (c == quote) {
-            quote = 0;
-          } else {
-            word += c;
-          }
-        } else if (c == '"' || c == '\'') {
-          quote = c;
-          open = true;
-        } else if (c == ' ' || c == '\t' || c == '\r') {
-          if (open || !word.empty()) options.push_back(word);
-          word.clear();
-          open = false;
-        } else if (c == '#' && word.empty() && !open) {
-          break;
-        } else {
-          word += c;
-        }
-      }
-      continue;
-    }
-    // The first command ends the list.
-    const size_t first = line.find_first_not_of(" \t\r");
-    if (first != std::string::npos && line[first] != '#') break;
+  for (const JobLine& line : JobLines(text)) {
+    options.insert(options.end(), line.options.begin(), line.options.end());
   }
   return options;
+}
+
+Result<Variables> VariablesOfScript(const std::string& path, const std::string& text,
+                                    const std::vector<std::string>& options,
+                                    const ClusterSize& cluster) {
+  std::vector<std::string> all;
+  for (const JobLine& line : JobLines(text)) {
+    const Result<Variables> alone = VariablesOfJob(line.options, cluster);
+    if (!alone.ok()) return Error(alone.error().message(), {path, line.number, 0}, line.text);
+    all.insert(all.end(), line.options.begin(), line.options.end());
+  }
+  all.insert(all.end(), options.begin(), options.end());
+  return VariablesOfJob(all, cluster);
 }
 
 Result<std::string> WrappedBySbatch(const std::vector<std::string>& words) {

@@ -39,6 +39,11 @@ Result<Variables> VariablesOfJob(const std::vector<std::string>& options,
                                  const ClusterSize& cluster);
 // The options of the lines #SBATCH of a script.
 std::vector<std::string> JobOptionsOfScript(const std::string& text);
+// VariablesOfJob of a script's own options and those of the command line, which win. Errors of a
+// line have its place.
+Result<Variables> VariablesOfScript(const std::string& path, const std::string& text,
+                                    const std::vector<std::string>& options,
+                                    const ClusterSize& cluster);
 // Index of the script among the words of sbatch or salloc, behind their options; the number of
 // words if there is none, and sbatch reads it from its standard input.
 Result<size_t> ScriptOfSbatch(const std::vector<std::string>& words);
