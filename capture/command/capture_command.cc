@@ -8,27 +8,25 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "capture/classes/capture_program.h"
 #include "capture/command/parts.h"
 #include "capture/command/python_choice.h"
+#include "capture/command/rank_program.h"
 #include "capture/command/setup.h"
 #include "capture/environment/environment.h"
 #include "capture/intercept/find_launch.h"
 #include "capture/intercept/rank_launches.h"
 #include "capture/launch/launchers.h"
 #include "capture/launch/options.h"
-#include "capture/launch/python_command.h"
 #include "capture/launch/user_variables.h"
 #include "capture/launch/words.h"
 #include "capture/run/process_facts.h"
 #include "core/base/files.h"
 #include "core/base/plural.h"
 #include "core/base/process.h"
-#include "core/base/spelling.h"
 #include "core/base/writable.h"
 #include "core/schema/artefacts/artefacts.h"
 #include "core/schema/cluster/cluster_file.h"
@@ -37,7 +35,6 @@
 namespace drydock {
 namespace {
 
-namespace fs = std::filesystem;
 using capture::FoundLaunches;
 using capture::Launch;
 
@@ -298,80 +295,10 @@ Status PrintArguments(const Options& options, const CommonOptions& common) {
   return OkStatus();
 }
 
-// Removes what a capture sets for each rank, and a program that is started by itself has not.
-std::vector<std::string> WithoutRank(const Launch& launch) {
-  std::vector<std::string> command = {"/usr/bin/env"}, restored;
-  for (const char* name :
-       {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "GROUP_RANK", "GROUP_WORLD_SIZE",
-        "NODE_RANK", "MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID"}) {
-    if (Has(launch.environment, name)) {
-      restored.push_back(std::string(name) + "=" + ValueOf(launch.environment, name));
-    } else {
-      command.insert(command.end(), {"-u", name});
-    }
-  }
-  command.insert(command.end(), restored.begin(), restored.end());
-  return command;
-}
-
-// The command of every rank. A number of the rank inside a word comes from the variables that a
-// capture sets for each.
-std::vector<std::string> CommandFor(const Launch& launch, const std::string& python) {
-  std::vector<std::string> command = launch.command;
-  command.front() = python;
-  if (launch.launcher.empty()) {
-    std::vector<std::string> alone = WithoutRank(launch);
-    alone.insert(alone.end(), command.begin(), command.end());
-    return alone;
-  }
-  if (launch.rank_words.empty()) return command;
-  std::string line = "exec";
-  for (size_t i = 0; i < command.size(); ++i) {
-    const auto word =
-        std::find_if(launch.rank_words.begin(), launch.rank_words.end(),
-                     [&](const capture::RankWord& known) { return known.index == i; });
-    if (word == launch.rank_words.end()) {
-      line += " " + capture::Quoted(command[i]);
-      continue;
-    }
-    const char* variable = word->number == capture::RankNumber::kRank        ? "RANK"
-                           : word->number == capture::RankNumber::kLocalRank ? "LOCAL_RANK"
-                                                                             : "GROUP_RANK";
-    line += fmt::format(" {}\"${}\"{}", word->before.empty() ? "" : capture::Quoted(word->before),
-                        variable, word->after.empty() ? "" : capture::Quoted(word->after));
-  }
-  return {"/bin/sh", "-c", line};
-}
-
-// A file that a script writes for its program is there by now.
-Status CheckProgram(const Launch& launch) {
-  const capture::PythonCommand python = capture::ReadPythonCommand(launch.command);
-  if (python.kind != capture::PythonCommand::Kind::kFile) return OkStatus();
-  const fs::path path = fs::path(launch.folder) / python.target;
-  std::error_code failed;
-  if (fs::exists(path, failed)) return OkStatus();
-  std::vector<std::string> beside;
-  for (const auto& entry : fs::directory_iterator(path.parent_path(), failed)) {
-    if (entry.path().extension() == ".py") beside.push_back(entry.path().filename().string());
-  }
-  std::sort(beside.begin(), beside.end());
-  return Error(fmt::format("{} starts this program, but there is no such file{}",
-                           launch.launcher.empty() ? "Python" : launch.launcher,
-                           DidYouMean(path.filename().string(), beside)),
-               {path.string(), 0, 0});
-}
-
-// "train.py", "torchtitan.train".
-std::string NameOf(const Launch& launch) {
-  const capture::PythonCommand python = capture::ReadPythonCommand(launch.command);
-  return python.kind == capture::PythonCommand::Kind::kFile ? BaseName(python.target)
-                                                            : python.target;
-}
-
 capture::CaptureOptions OptionsFor(const Options& options, const Launch& launch,
                                    const std::string& python) {
   capture::CaptureOptions capture;
-  capture.command = CommandFor(launch, python);
+  capture.command = capture::CommandOfRanks(launch, python);
   capture.folder = launch.folder;
   capture.environment = launch.environment;
   if (!launch.rank_variables.empty()) {
@@ -458,7 +385,7 @@ Status RunCapture(const Options& options, const CommonOptions& common) {
   ASSIGN_OR_RETURN(Launch launch, Choose(options, found));
   RETURN_IF_ERROR(GiveRanks(options, size, &launch));
   RETURN_IF_ERROR(capture::CheckFits(launch, size, options.cluster));
-  RETURN_IF_ERROR(CheckProgram(launch));
+  RETURN_IF_ERROR(capture::CheckProgram(launch));
   ASSIGN_OR_RETURN(const std::string python,
                    capture::ChoosePython(options.python, launch, CacheOf(options), Teller(common)));
   ASSIGN_OR_RETURN(const capture::CaptureEnvironment environment,
@@ -469,7 +396,7 @@ Status RunCapture(const Options& options, const CommonOptions& common) {
   ASSIGN_OR_RETURN(
       capture::CapturedWorkload captured,
       CaptureWatched(common, environment, cluster.topology, OptionsFor(options, launch, python)));
-  captured.workload.totals.model_name = NameOf(launch);
+  captured.workload.totals.model_name = capture::NameOfProgram(launch);
   Announce(common, captured);
   Provenance provenance = ProvenanceOf(options, cluster, launch, python, environment);
   provenance.options.push_back("processor=" + captured.processor);

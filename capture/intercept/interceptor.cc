@@ -72,6 +72,7 @@ class Interceptor {
   int RunStep(const Call& call) const;
   int RunBatch(const Call& call) const;
   int RunAllocation(const Call& call) const;
+  int RunWrapped(const Call& call, const InsideCommand& inside) const;
   pid_t Start(const StepCommand& command, const JobStep& step) const;
   size_t ProgramsOf(const JobStep& step) const;
   [[noreturn]] void RunInside(const std::vector<std::string>& words) const;
@@ -286,27 +287,10 @@ int Interceptor::RunAllocation(const Call& call) const {
 
 int Interceptor::Run(const std::vector<std::string>& words) {
   static constexpr const char* kSilent[] = {"squeue", "sacct", "sinfo", "scancel"};
-  static constexpr const char* kSkipped[] = {"pip",
-                                             "pip3",
-                                             "apt",
-                                             "apt-get",
-                                             "yum",
-                                             "dnf",
-                                             "sudo",
-                                             "wget",
-                                             "curl",
-                                             "wandb",
-                                             "huggingface-cli",
-                                             "hf",
-                                             "aws",
-                                             "gsutil",
-                                             "gcloud",
-                                             "azcopy",
-                                             "module",
-                                             "ml",
-                                             "spack"};
-  static constexpr const char* kElsewhere[] = {"docker", "podman", "enroot", "ssh",
-                                               "pdsh",   "clush",  "kubectl"};
+  static constexpr const char* kSkipped[] = {
+      "pip",    "pip3",   "apt",    "apt-get",         "yum", "dnf",
+      "wget",   "curl",   "wandb",  "huggingface-cli", "hf",  "aws",
+      "gsutil", "gcloud", "azcopy", "module",          "ml",  "spack"};
   const std::string name = BaseName(words.front());
   if (name == kMissingName && words.size() > 1) {
     fprintf(stderr, "%s: command not found\n", words[1].c_str());
@@ -332,19 +316,38 @@ int Interceptor::Run(const std::vector<std::string>& words) {
     return 0;
   }
   if (IsOneOf(name, kSilent)) return 0;
-  if (IsOneOf(name, kElsewhere)) {
-    return Refuse(call, fmt::format("{}: '{}' runs in a container or on another machine; write the "
-                                    "command that it runs, for one host",
-                                    name, Join(words, " ")));
+  if (name == "kubectl") {
+    return Refuse(call, fmt::format("kubectl: '{}' runs elsewhere; write the command that it runs",
+                                    Join(words, " ")));
   }
   if (IsOneOf(name, kSkipped)) return Keep(Seen::kSkipped, call);
-  const Result<std::optional<std::vector<std::string>>> inside = CommandInside(words);
+  const Result<std::optional<InsideCommand>> inside = CommandInside(words);
   if (!inside.ok()) return Refuse(call, TextOf(inside.error()));
-  if (inside->has_value()) {
-    if ((*inside)->empty()) return Keep(Seen::kSkipped, call);
-    RunInside(**inside);
-  }
+  if (inside->has_value()) return RunWrapped(call, **inside);
   return Keep(Seen::kSkipped, call);  // "accelerate config"
+}
+
+// Whether a command for another machine can start a program; others, such as one that cleans up
+// there, do not run here.
+bool MayLaunch(const std::vector<std::string>& words) {
+  const std::string text = Join(words, " ");
+  static constexpr const char* kMarks[] = {"torchrun", "deepspeed", "accelerate", "python",
+                                           "srun",     "mpirun",    "mpiexec",    ".sh"};
+  return std::any_of(std::begin(kMarks), std::end(kMarks),
+                     [&](const char* mark) { return text.find(mark) != std::string::npos; });
+}
+
+int Interceptor::RunWrapped(const Call& call, const InsideCommand& inside) const {
+  const bool as_other = BaseName(call.words.front()) == "sudo";
+  if (inside.words.empty() || (as_other && !IsStandIn(inside.words.front()))) {
+    return Keep(Seen::kSkipped, call);
+  }
+  if (inside.elsewhere) {
+    if (!MayLaunch(inside.words)) return Keep(Seen::kSkipped, call);
+    Keep(Seen::kMoved, call);
+  }
+  for (const auto& [name, value] : inside.environment) ::setenv(name.c_str(), value.c_str(), 1);
+  RunInside(inside.words);
 }
 
 }  // namespace

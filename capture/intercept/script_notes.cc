@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "capture/launch/words.h"
+#include "core/base/files.h"
 
 namespace drydock::capture {
 
@@ -17,6 +18,9 @@ std::string WhyNothing(const ScriptRun& run, const ScriptOptions& options,
     if (seen.seen == Seen::kRefused) text += "\n  " + seen.call.refused;
     if (seen.seen == Seen::kMissing) {
       text += fmt::format("\n  this machine has no '{}'", seen.call.words.front());
+    }
+    if (seen.seen == Seen::kMoved) {
+      text += "\n  ran here, with the files of this machine: " + Quoted(seen.call.words);
     }
     if (seen.seen == Seen::kSkipped) text += "\n  was not run: " + Quoted(seen.call.words);
   }
@@ -57,6 +61,10 @@ void AddNotes(const ScriptRun& run, bool launched, std::vector<std::string>* not
         break;
       case Seen::kRefused:
         notes->push_back(seen.call.refused);
+        break;
+      case Seen::kMoved:
+        notes->push_back(fmt::format("'{}' ran its command here, with the files of this machine",
+                                     BaseName(seen.call.words.front())));
         break;
       case Seen::kProgram:
         if (launched) {

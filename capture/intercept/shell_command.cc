@@ -52,8 +52,7 @@ Result<ShellCommand> ReadShellCommand(const std::vector<std::string>& words) {
   static constexpr const char* kShells[] = {"bash", "sh", "dash", "zsh", "ksh"};
   ShellCommand command{words, ""};
   const std::string name = BaseName(words.front());
-  const std::vector<std::string>& stand_ins = StandInNames();
-  if (std::find(stand_ins.begin(), stand_ins.end(), name) != stand_ins.end()) {
+  if (IsStandIn(name)) {
     command.words.front() = name;  // found in front of PATH
     return command;
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -84,14 +85,20 @@ const std::vector<std::string>& StandInNames() {
       "python3.11", "python3.12", "python3.13", "python3.14",
       // Commands around another command.
       "numactl", "nsys", "ncu", "uv", "poetry", "pipenv", "pdm", "pixi", "conda", "mamba",
-      "micromamba", "singularity", "apptainer", "shifter",
+      "micromamba", "singularity", "apptainer", "shifter", "docker", "podman", "nvidia-docker",
+      "enroot", "sudo", "ssh", "pdsh", "clush",
       // What a host of the cluster would answer.
       "nvidia-smi", "hostname", "scontrol", "squeue", "sacct", "sinfo", "scancel",
       // What needs a network, another machine or another user.
-      "docker", "podman", "enroot", "ssh", "pdsh", "clush", "kubectl", "pip", "pip3", "apt",
-      "apt-get", "yum", "dnf", "sudo", "wget", "curl", "wandb", "huggingface-cli", "hf", "aws",
-      "gsutil", "gcloud", "azcopy", "module", "ml", "spack", "sleep", kMissingName};
+      "kubectl", "pip", "pip3", "apt", "apt-get", "yum", "dnf", "wget", "curl", "wandb",
+      "huggingface-cli", "hf", "aws", "gsutil", "gcloud", "azcopy", "module", "ml", "spack",
+      "sleep", kMissingName};
   return kNames;
+}
+
+bool IsStandIn(const std::string& program) {
+  const std::vector<std::string>& names = StandInNames();
+  return std::find(names.begin(), names.end(), BaseName(program)) != names.end();
 }
 
 }  // namespace drydock::capture

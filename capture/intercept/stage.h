@@ -36,6 +36,7 @@ enum class Seen {
   kSkipped,  // a command that was not run, as it needs a network or another machine
   kMissing,  // a command that this machine does not have
   kRefused,  // a launcher whose command line is wrong: Call::refused says why
+  kMoved,    // a command that ran here, and not in its container or on its machine
 };
 struct SeenCall {
   Seen seen = Seen::kLaunch;
@@ -50,6 +51,8 @@ Result<std::vector<SeenCall>> ReadCalls(const std::string& folder);
 inline constexpr const char* kMissingName = "missing-command";
 // The names of all stand-ins.
 const std::vector<std::string>& StandInNames();
+// Whether a program of this name or path has a stand-in.
+bool IsStandIn(const std::string& program);
 
 }  // namespace drydock::capture
 

@@ -669,6 +669,9 @@ Result<Variables> VariablesOfJob(const std::vector<std::string>& options,
   const int gpus = counts.gpus_per_node.value_or(counts.gpus ? std::max(1, *counts.gpus / nodes)
                                                              : cluster.gpus_per_host);
   variables.emplace_back("SLURM_GPUS_ON_NODE", text(gpus));
+  std::string numbers;
+  for (int gpu = 0; gpu < gpus; ++gpu) numbers += fmt::format("{}{}", gpu > 0 ? "," : "", gpu);
+  variables.emplace_back("SLURM_JOB_GPUS", numbers);
   if (parsed.Has("--gpus-per-node")) variables.emplace_back("SLURM_GPUS_PER_NODE", text(gpus));
   if (counts.gpus) variables.emplace_back("SLURM_GPUS", text(*counts.gpus));
   if (parsed.Has("--array")) {

@@ -9,13 +9,25 @@ namespace {
 
 bool IsSetting(const std::string& name) {
   static constexpr const char* kPrefixes[] = {
-      "ACCELERATE_", "CUBLAS_", "CUDA_",    "CUDNN_", "DEEPSPEED_", "DS_",  "FSDP_",
-      "GLOO_",       "HF_",     "MEGATRON", "MKL_",   "MPI_",       "NCCL", "NVIDIA_",
-      "NVTE_",       "OMPI_",   "OMP_",     "PET_",   "PMIX_",      "PMI_", "PYTORCH_",
-      "SLURM_",      "TORCH",   "TRITON_",  "UB_",    "UCX_",       "XLA_"};
-  static constexpr const char* kNames[] = {
-      "GROUP_RANK", "LD_PRELOAD", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT",
-      "NODE_RANK",  "PYTHONPATH", "RANK",       "WORLD_SIZE"};
+      "ACCELERATE_", "CUBLAS_",  "CUDNN_", "DEEPSPEED_", "DS_",      "FSDP_",  "GLOO_",
+      "HF_",         "MEGATRON", "MKL_",   "MPI_",       "NCCL_",    "NVTE_",  "OMPI_",
+      "OMP_",        "PET_",     "PMIX_",  "PMI_",       "PYTORCH_", "SLURM_", "TORCH",
+      "TRITON_",     "UB_",      "UCX_",   "XLA_"};
+  static constexpr const char* kNames[] = {"CUDA_DEVICE_MAX_CONNECTIONS",
+                                           "CUDA_DEVICE_ORDER",
+                                           "CUDA_LAUNCH_BLOCKING",
+                                           "CUDA_MODULE_LOADING",
+                                           "CUDA_VISIBLE_DEVICES",
+                                           "GROUP_RANK",
+                                           "LD_PRELOAD",
+                                           "LOCAL_RANK",
+                                           "LOCAL_WORLD_SIZE",
+                                           "MASTER_ADDR",
+                                           "MASTER_PORT",
+                                           "NODE_RANK",
+                                           "PYTHONPATH",
+                                           "RANK",
+                                           "WORLD_SIZE"};
   for (const char* secret : {"TOKEN", "KEY", "SECRET", "PASSWORD"}) {
     if (name.find(secret) != std::string::npos) return false;
   }

@@ -95,6 +95,14 @@ eval "torchrun --nproc-per-node ${sizes[small]} 'my file.py' \"\${arguments[@]}\
             "apptainer": "apptainer exec --nv image.sif torchrun --nproc-per-node 4 t.py",
             "sh -c": "sh -c 'torchrun --nproc-per-node 4 t.py'",
             "xargs": "echo t.py | xargs torchrun --nproc-per-node 4",
+            "ssh": "ssh -o StrictHostKeyChecking=no worker-0 \"cd $PWD; torchrun --nproc-per-node 4 t.py\"",
+            "pdsh": "pdsh -R ssh -w worker-0 torchrun --nproc-per-node 4 t.py",
+            "docker": "docker run --gpus all -it --rm -v $PWD:/w -w /w image:1 bash -c 'torchrun --nproc-per-node 4 t.py'",
+            "enroot": "enroot start --rw -m /a:/b image torchrun --nproc-per-node 4 t.py",
+            "execl": f"python3 -c 'import ctypes; ctypes.CDLL(None).execl(b\"/opt/torchrun\", b\"torchrun\", "
+                     "b\"--nproc-per-node\", b\"4\", b\"t.py\", None)'",
+            "execlp": f"python3 -c 'import ctypes; ctypes.CDLL(None).execlp(b\"torchrun\", b\"torchrun\", "
+                      "b\"--nproc-per-node\", b\"4\", b\"t.py\", None)'",
             "which": "python $(which torchrun) --nproc-per-node 4 t.py",
             "module": "python -m torch.distributed.run --nproc-per-node 4 t.py",
             "python in Python": "python3 - <<'P'\nimport os; os.system('torchrun --nproc-per-node 4 t.py')\nP",
@@ -131,6 +139,13 @@ srun --ntasks-per-node=8 bash -c 'export LOCAL=$SLURM_LOCALID; python t.py --ran
                                               {"index": 5, "before": "log-", "number": "host", "after": ""}])
         self.assertEqual(each["rank_variables"], {"SLURM_PROCID": "rank", "SLURM_LOCALID": "local_rank", "SLURM_NODEID": "host",
                                                   "LOCAL": "local_rank"})
+        for shell in ("-e", "-eo", "-x"):  # as sbatch would run it
+            self.script("#SBATCH -N 2\nsrun -n 16 python t.py\n")
+            options = [shell, "pipefail"] if shell == "-eo" else [shell]
+            done = self.run_tool("--arguments-only", "--cluster", CLUSTER, "--", "bash", *options, "run.sh")
+            self.assertEqual((done.returncode, done.stdout.splitlines()[:1]), (0, ["# 16 ranks on 2 hosts"]), done.stderr)
+        self.assertIn("run.sh:3: error: sbatch: option '--nods' is not known; did you mean '--nodes'?\n",
+                      self.refusal("#SBATCH -N 2\n#SBATCH --nods=4\ntorchrun t.py\n"))
         self.assertEqual(self.commands("sbatch --parsable <<'J'\n#!/bin/bash\n#SBATCH -N 2\nsrun -n 16 python t.py\nJ\n"),
                          [(2, 8, ["python", "t.py"])])
         self.assertEqual(self.commands("sbatch -N 2 --wrap 'srun -n 16 python t.py'"), [(2, 8, ["python", "t.py"])])
@@ -161,6 +176,11 @@ for host in 0 1 2 3; do NODE_RANK=$host torchrun --nnodes 4 --nproc-per-node 8 -
   --launch 1  torchrun: python -u one.py, 8 ranks on 1 host
   --launch 2  deepspeed: python -u two.py --local_rank=0, 4 ranks on 1 host""", done.stderr)
         self.assertIn("--launch 3: the script launches 2 programs", self.refusal(text, "--launch", "3"))
+        self.script("for rate in 1 2; do RATE=$rate torchrun t.py; done\n")
+        done = self.run_tool("--check", "--cluster", CLUSTER, "--", "bash", "run.sh")
+        self.assertIn("""
+  --launch 1  torchrun: python -u t.py, 1 rank on 1 host
+  --launch 2  torchrun: python -u t.py, 1 rank on 1 host, RATE=2""", done.stderr)
 
     def test_helpers(self):
         (self.folder / "make.py").write_text("open('layers.txt', 'w').write('12')\n")
@@ -179,6 +199,9 @@ cd / && torchrun --nproc-per-node 2 t.py $HOME/more""", environment={"LANGUAGE":
         self.assertEqual(launch["environment"], {"DATA": "/home/someone/data", "NCCL_DEBUG": "INFO", "OMP_NUM_THREADS": "1"})
         self.assertEqual((launch["unset"], launch["folder"]), (["LANGUAGE"], "/"))
         self.assertEqual(launch["command"][-1], "/home/someone/more")
+        self.launches("torchrun t.py", environment={"NCCL_ALGO": "Ring", "NCCL_KEY": "x", "CUDA_VISIBLE_DEVICES": "0"})
+        self.assertRegex(self.notes, "the program gets from your environment: .*CUDA_VISIBLE_DEVICES=0.*, NCCL_ALGO=Ring")
+        self.assertNotIn("NCCL_KEY", self.notes)
 
     def test_a_script_is_kept_apart(self):
         home = self.folder / "home"
@@ -198,6 +221,7 @@ cd / && torchrun --nproc-per-node 2 t.py $HOME/more""", environment={"LANGUAGE":
         mark = f"capture-{os.getpid()}"
         text = f"(exec -a {mark} bash -c 'while :; do /bin/sleep 1; done') &\n"
         self.launches(text + "torchrun t.py")
+        self.assertIn("processes that the script had left in the background were ended after it", self.notes)
         self.assertIn("error: 'bash' has not ended after 1 second; --time-limit gives it more",
                       self.refusal(text + "wait", "--time-limit", "1"))
         self.assertLess(time.monotonic() - begin, 20)
@@ -235,19 +259,34 @@ cd / && torchrun --nproc-per-node 2 t.py $HOME/more""", environment={"LANGUAGE":
                       self.refusal("exit 3"))
         self.assertIn("  this machine has no 'nowhere'\n", self.refusal("nowhere --x"))
         self.assertIn("  this machine has no 'elsewhere'\n", self.refusal("numactl -N 0 elsewhere"))
-        self.assertIn("  docker: 'docker run x torchrun t.py' runs in a container or on another machine; write the command that "
-                      "it runs, for one host\n", self.refusal("docker run x torchrun t.py"))
+        self.assertIn("  was not run: ssh worker-1 rm -r old\n", self.refusal("ssh worker-1 rm -r old"))
         self.assertIn("  srun: option '--node-list' is not known; did you mean '--nodelist'?\n",
                       self.refusal("srun --node-list=a python t.py"))
         self.assertIn("error: torchrun: --nnodes has no value: a variable of the script is empty here; set it before the "
                       "command: NAME=VALUE drydock capture ...", self.refusal("torchrun --nnodes=$NODES t.py"))
         done = self.run_tool("--arguments-only", "--", "bash", "nowhere.sh")
-        self.assertIn("nowhere.sh: error: cannot read: No such file or directory", done.stderr)
+        self.assertIn("nowhere.sh: error: there is no such script", done.stderr)
+        for words, message in ((["nowhere"], "nowhere: error: this machine has no such program"),
+                               (["./nowhere"], "./nowhere: error: there is no such program")):
+            done = self.run_tool("--arguments-only", "--", *words)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(message, done.stderr)
+
+    def test_a_program_that_is_missing(self):
+        (self.folder / "train.py").write_text("")
+        (self.folder / "sub").mkdir()
+        done = self.run_tool("--check", "--cluster", CLUSTER, "--", "torchrun", "trian.py")
+        self.assertEqual((done.returncode, done.stderr.splitlines()[-1]), (1, (
+            f"{self.folder}/trian.py: error: torchrun starts this program, but there is no such file; did you mean 'train.py'?")))
+        self.script("cd sub; python3 train.py")
+        done = self.run_tool("--check", "--cluster", CLUSTER, "--", "bash", "run.sh")
+        self.assertEqual((done.returncode, done.stderr.splitlines()[-1]), (1, (
+            f"{self.folder}/sub/train.py: error: Python starts this program, but there is no such file")))
 
     def test_commands_that_are_read_and_not_executed(self):
         done = self.run_tool("--arguments-only", "--", "torchrun", "--nnodes", "2", "--nproc-per-node", "gpu", "t.py", "a b")
         self.assertEqual(done.stdout, f"# 16 ranks on 2 hosts\ncd {self.folder} && env OMP_NUM_THREADS=1 python -u t.py 'a b'\n")
-        self.assertEqual(done.stderr, "drydock-capture: no --cluster: hosts with 8 GPUs are taken for granted\n")
+        self.assertIn("drydock-capture: no --cluster: hosts with 8 GPUs are taken for granted\n", done.stderr)
         done = self.run_tool("--arguments-only", "--nnodes", "3", "--nproc-per-node", "gpu", "--", "python", "t.py")
         self.assertEqual(done.stdout, f"# 24 ranks on 3 hosts\ncd {self.folder} && python t.py\n")
         done = self.run_tool("--arguments-only", "--nproc-per-node", "2", "--", "torchrun", "t.py")
@@ -256,7 +295,7 @@ cd / && torchrun --nproc-per-node 2 t.py $HOME/more""", environment={"LANGUAGE":
 
     def test_the_world_has_to_fit_the_cluster(self):
         done = self.run_tool("--check", "--cluster", CLUSTER, "--", "torchrun", "--nnodes", "128", "--nproc-per-node", "8", "t.py")
-        self.assertEqual((done.returncode, done.stderr), (1, (
+        self.assertEqual((done.returncode, done.stderr[done.stderr.index(str(CLUSTER)):]), (1, (
             f"{CLUSTER}: error: torchrun starts 1024 ranks on 128 hosts, but the cluster has 8 hosts with 64 GPUs; "
             "--set cluster.hosts=128 makes it larger\n")))
 
@@ -274,10 +313,14 @@ cd / && torchrun --nproc-per-node 2 t.py $HOME/more""", environment={"LANGUAGE":
             self.assertIn(message, done.stderr)
 
     def test_a_python_without_pytorch(self):
+        (self.folder / "t.py").write_text("")
         done = self.run_tool("--check", "--cluster", CLUSTER, "--python", "/bin/false", "--", "python", "t.py")
         self.assertEqual(done.returncode, 1)
+        done = self.run_tool("--check", "--cluster", CLUSTER, "--python", "nowhere", "--", "python", "t.py")
+        self.assertEqual((done.returncode, done.stderr.splitlines()[-1]), (
+            1, "nowhere: error: this machine has no such program"))
         done = self.run_tool("--check", "--cluster", CLUSTER, "--cache", self.folder / "cache", "--", "/nowhere/python", "t.py")
-        self.assertEqual((done.returncode, done.stderr), (1, (
+        self.assertEqual((done.returncode, done.stderr[done.stderr.index("error"):]), (1, (
             "error: this machine has no '/nowhere/python'\n  'drydock capture --setup' makes an environment with PyTorch (0.9 GB "
             "to fetch); --python PATH takes one of yours\n")))
 
