@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <sstream>
 #include <vector>
 
 #include "core/base/files.h"
@@ -20,6 +21,16 @@ namespace fs = std::filesystem;
 constexpr const char* kListName = "wheels.txt";
 
 std::string FolderOf(const std::string& cache) { return cache + "/python"; }
+
+// The lines of a list, without its comments.
+std::vector<std::string> WheelsIn(const std::string& list) {
+  std::vector<std::string> wheels;
+  std::istringstream lines(list);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("#")) wheels.push_back(line);
+  }
+  return wheels;
+}
 
 // The interpreter for which the list has wheels, else any other.
 Result<std::string> FindInterpreter() {
@@ -49,8 +60,8 @@ Status NameFolder(const std::string& made_in, const std::string& folder) {
 Status MakeEnvironment(const std::string& interpreter, const std::string& list,
                        const std::string& packages, const std::string& folder) {
   ASSIGN_OR_RETURN(StagedDirectory staged, StagedDirectory::Create(folder));
-  const Result<std::string> made =
-      RunCommand({interpreter, "-m", "venv", "--without-pip", staged.path()});
+  const Result<std::string> made = RunCommand(
+      {interpreter, "-m", "venv", "--without-pip", "--prompt", "drydock", staged.path()});
   if (!made.ok()) return made.error();
   ASSIGN_OR_RETURN(
       const std::string site,
@@ -77,7 +88,7 @@ Result<std::string> Present(const std::string& cache, const std::string& list, c
         {folder, 0, 0});
   }
   const Result<std::string> made = ReadFile(folder + "/" + kListName), wanted = ReadFile(list);
-  if (tell && made.ok() && wanted.ok() && *made != *wanted) {
+  if (tell && made.ok() && wanted.ok() && WheelsIn(*made) != WheelsIn(*wanted)) {
     tell(
         fmt::format("{} was made by another version of Drydock, with other packages, and stays as "
                     "it is; --cache DIR makes another one",

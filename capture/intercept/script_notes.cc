@@ -10,10 +10,19 @@
 
 namespace drydock::capture {
 
+namespace {
+
+std::string DescribeEnd(const ScriptRun& run) {
+  return fmt::format("ended with exit status {}{}", run.status,
+                     run.failed.empty() ? "" : "; the last command that failed is " + run.failed);
+}
+
+}  // namespace
+
 std::string WhyNothing(const ScriptRun& run, const ScriptOptions& options,
                        const std::vector<std::string>& words) {
   std::string text = "no training program is started by: " + Quoted(words);
-  if (run.status != 0) text += fmt::format("\n  it ended with exit status {}", run.status);
+  if (run.status != 0) text += "\n  it " + DescribeEnd(run);
   for (const SeenCall& seen : run.calls) {
     if (seen.seen == Seen::kRefused) text += "\n  " + seen.call.refused;
     if (seen.seen == Seen::kMissing) {
@@ -49,7 +58,7 @@ void AddNotes(const ScriptRun& run, bool launched, std::vector<std::string>* not
         "write into yours");
   }
   if (run.status != 0) {
-    notes->push_back(fmt::format("the script ended with exit status {}", run.status));
+    notes->push_back("the script " + DescribeEnd(run));
   }
   for (const SeenCall& seen : run.calls) {
     switch (seen.seen) {

@@ -17,14 +17,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Read by bash before a script: what fails in a namespace, and commands that PATH does not find,
-// after the script has set it anew.
+// Read by bash before a script: what fails in a namespace; commands that PATH does not find, after
+// the script has set it anew; which command has failed last.
 std::string BashFunctions(const std::string& folder) {
   return fmt::format(
       "ulimit() {{ builtin ulimit \"$@\" 2>/dev/null || true; }}\n"
       "command_not_found_handle() {{\n"
       "  if [ -e \"{0}/bin/$1\" ]; then \"{0}/bin/$1\" \"${{@:2}}\"; else {0}/bin/{1} \"$@\"; fi\n"
-      "}}\n",
+      "}}\n"
+      "trap 'echo \"${{BASH_SOURCE[0]:-$0}}:$LINENO: $BASH_COMMAND\" >{0}/failed' ERR\n",
       folder, kMissingName);
 }
 
@@ -149,7 +150,7 @@ Result<std::string> ScratchFolder() {
 Result<ScriptRun> RunScript(const std::vector<std::string>& words, const ScriptOptions& options) {
   ASSIGN_OR_RETURN(const std::string scratch, ScratchFolder());
   ASSIGN_OR_RETURN(StagedDirectory staged, StagedDirectory::Create(scratch + "/drydock-launch"));
-  ScriptRun run{std::move(staged), {}, 0, "", false, false};
+  ScriptRun run{std::move(staged), {}, 0, "", "", false, false};
   const std::string& folder = run.folder.path();
   RETURN_IF_ERROR(PutStandIns(options, folder));
   IsolatedCommand command;
@@ -168,6 +169,10 @@ Result<ScriptRun> RunScript(const std::vector<std::string>& words, const ScriptO
   run.status = end.status;
   run.not_isolated = end.not_isolated;
   run.left_running = end.left_running;
+  const Result<std::string> failed_command = ReadFile(folder + "/failed");
+  if (end.status != 0 && failed_command.ok()) {
+    run.failed = failed_command->substr(0, failed_command->find('\n'));
+  }
   ASSIGN_OR_RETURN(run.calls, ReadCalls(folder));
   for (SeenCall& seen : run.calls) {
     Undo(options, folder, &seen.call);

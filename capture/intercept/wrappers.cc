@@ -1,6 +1,7 @@
 #include "capture/intercept/wrappers.h"
 
 #include <algorithm>
+#include <cstring>
 #include <sstream>
 
 #include "capture/launch/options.h"
@@ -304,7 +305,17 @@ void TakeAssignments(InsideCommand* command) {
 std::vector<std::string> WordsInside(const Wrapper& wrapper, const std::string& name,
                                      const ParsedOptions& options, std::vector<std::string> words) {
   if (words.empty()) return words;
-  if (wrapper.place == Wrapper::Place::kRemote) return {"bash", "-c", Join(words, " ")};
+  if (wrapper.place == Wrapper::Place::kRemote) {
+    std::string line = Join(words, " ");
+    // pdsh writes who a host is into its command.
+    for (const auto& [mark, value] : {std::pair{"%n", "0"}, {"%h", "node0"}}) {
+      for (size_t at = line.find(mark); name == "pdsh" && at != std::string::npos;) {
+        line.replace(at, strlen(mark), value);
+        at = line.find(mark, at);
+      }
+    }
+    return {"bash", "-c", line};
+  }
   const std::string entry = options.Value("--entrypoint");
   if (!entry.empty()) words.insert(words.begin(), entry);
   if (name != "uv") return words;
