@@ -14,7 +14,7 @@ namespace {
 
 std::string DescribeEnd(const ScriptRun& run) {
   return fmt::format("ended with exit status {}{}", run.status,
-                     run.failed.empty() ? "" : "; the last command that failed is " + run.failed);
+                     run.failed.empty() ? "" : " at " + run.failed);
 }
 
 }  // namespace

@@ -17,16 +17,32 @@ namespace {
 
 namespace fs = std::filesystem;
 
+void Replace(std::string* text, const std::string& what, const std::string& by) {
+  for (size_t at = text->find(what); at != std::string::npos;
+       at = text->find(what, at + by.size())) {
+    text->replace(at, what.size(), by);
+  }
+}
+
 // Read by bash before a script: what fails in a namespace; commands that PATH does not find, after
-// the script has set it anew; which command has failed last.
+// the script has set it anew; which command has failed last. At the end bash knows the command, but
+// not its line any more.
+constexpr const char* kFunctions = R"bash(
+ulimit() { builtin ulimit "$@" 2>/dev/null || true; }
+command_not_found_handle() {
+  if [ -e "@/bin/$1" ]; then "@/bin/$1" "${@:2}"; else @/bin/missing-command "$@"; fi
+}
+trap 'echo "${BASH_SOURCE[0]:-$0}:$LINENO: $BASH_COMMAND" >@/failed' ERR
+trap '{ drydock_status=$?; set +x; } 2>/dev/null
+if [ $drydock_status != 0 ] && [[ "$(cat @/failed 2>/dev/null)" != *": $BASH_COMMAND" ]]; then
+  echo "${BASH_SOURCE[0]:-$0}: $BASH_COMMAND" >@/failed
+fi' EXIT
+)bash";
+
 std::string BashFunctions(const std::string& folder) {
-  return fmt::format(
-      "ulimit() {{ builtin ulimit \"$@\" 2>/dev/null || true; }}\n"
-      "command_not_found_handle() {{\n"
-      "  if [ -e \"{0}/bin/$1\" ]; then \"{0}/bin/$1\" \"${{@:2}}\"; else {0}/bin/{1} \"$@\"; fi\n"
-      "}}\n"
-      "trap 'echo \"${{BASH_SOURCE[0]:-$0}}:$LINENO: $BASH_COMMAND\" >{0}/failed' ERR\n",
-      folder, kMissingName);
+  std::string text = kFunctions;
+  Replace(&text, "@/", folder + "/");
+  return text;
 }
 
 std::string Variable(const char* name) {
@@ -69,13 +85,6 @@ Variables ScriptEnvironment(const ScriptOptions& options, const std::string& fol
   if (!options.keep_home) Set(&variables, "HOME", folder + "/home");
   Set(&variables, "TMPDIR", folder + "/tmp");
   return variables;
-}
-
-void Replace(std::string* text, const std::string& what, const std::string& by) {
-  for (size_t at = text->find(what); at != std::string::npos;
-       at = text->find(what, at + by.size())) {
-    text->replace(at, what.size(), by);
-  }
 }
 
 // Gives a variable back the value that it has outside, but for what the script has added.

@@ -255,10 +255,12 @@ cd / && torchrun --nproc-per-node 2 t.py $HOME/more""", environment={"LANGUAGE":
             self.assertIn(message, done.stderr)
 
     def test_nothing_launched(self):
-        self.assertIn("error: no training program is started by: bash run.sh\n  it ended with exit status 3\n",
+        self.assertIn("error: no training program is started by: bash run.sh\n  it ended with exit status 3 at run.sh: exit 3\n",
                       self.refusal("exit 3"))
-        self.assertIn("  it ended with exit status 1; the last command that failed is run.sh:4: cd $X/data\n",
+        self.assertIn("  it ended with exit status 1 at run.sh:4: cd $X/data\n",
                       self.refusal("set -e\ntest a = b || true\ncd $X/data\ntorchrun t.py"))
+        self.assertIn("  it ended with exit status 1 at run.sh: source /nowhere/start\n",
+                      self.refusal("set -xe\nsource /nowhere/start\ntorchrun t.py"))
         self.assertIn("  this machine has no 'nowhere'\n", self.refusal("nowhere --x"))
         self.assertIn("  this machine has no 'elsewhere'\n", self.refusal("numactl -N 0 elsewhere"))
         self.assertIn("  was not run: ssh worker-1 rm -r old\n", self.refusal("ssh worker-1 rm -r old"))
