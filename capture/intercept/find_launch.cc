@@ -9,7 +9,7 @@
 #include "capture/intercept/rank_launches.h"
 #include "capture/intercept/script_notes.h"
 #include "capture/intercept/shell_command.h"
-#include "capture/launch/job_steps.h"
+#include "capture/launch/jobs.h"
 #include "capture/launch/launchers.h"
 #include "capture/launch/python_command.h"
 #include "capture/launch/user_variables.h"
@@ -35,21 +35,36 @@ std::vector<std::string> WithPython(std::vector<std::string> words) {
   return words;
 }
 
-// The variables of the job that the script's #SBATCH lines ask for; none if there is a job already.
-Result<Variables> JobOf(const std::string& script, const ClusterSize& cluster) {
-  if (script.empty() || std::getenv("SLURM_JOB_ID") != nullptr) return Variables{};
+// Makes the command run as sbatch would run its script, if that has #SBATCH lines. Adds a note if
+// it has those of another system. A script inside a job has no other.
+Status BecomeJob(ShellCommand* command, ScriptOptions* options, std::vector<std::string>* notes) {
+  const std::string script = command->script;
+  if (script.empty() || std::getenv("SLURM_JOB_ID") != nullptr) return OkStatus();
   ASSIGN_OR_RETURN(const std::string text, ReadFile(script));
-  if (JobOptionsOfScript(text).empty()) return Variables{};
-  ASSIGN_OR_RETURN(Variables job, VariablesOfScript(script, text, {}, cluster));
-  Set(&job, "SLURM_SUBMIT_DIR", OwnFolder());
-  return job;
+  const std::string other = OtherJobLine(text);
+  if (!other.empty()) {
+    notes->push_back(fmt::format(
+        "{}:{}; the options of this system are not read; set the variables of the job before the "
+        "command: NAME=VALUE drydock capture ...",
+        script, other));
+  }
+  if (JobOptionsOfScript(text).empty()) return OkStatus();
+  ASSIGN_OR_RETURN(const Job job, ReadJobOfScript(script, text, {}, options->cluster));
+  options->variables = job.variables;
+  options->folder = job.folder;
+  const std::string folder = OwnFolder();
+  Set(&options->variables, "SLURM_SUBMIT_DIR", folder);
+  for (std::string& word : command->words) {
+    if (word == script && !word.starts_with("/")) word = folder + "/" + word;
+  }
+  return OkStatus();
 }
 
 Result<FoundLaunches> FromScript(const std::vector<std::string>& words, ScriptOptions options) {
-  ASSIGN_OR_RETURN(const ShellCommand command, ReadShellCommand(words));
-  ASSIGN_OR_RETURN(options.variables, JobOf(command.script, options.cluster));
-  ASSIGN_OR_RETURN(ScriptRun run, RunScript(command.words, options));
   FoundLaunches found;
+  ASSIGN_OR_RETURN(ShellCommand command, ReadShellCommand(words));
+  RETURN_IF_ERROR(BecomeJob(&command, &options, &found.notes));
+  ASSIGN_OR_RETURN(ScriptRun run, RunScript(command.words, options));
   const bool launched = std::any_of(run.calls.begin(), run.calls.end(), [](const SeenCall& seen) {
     return seen.seen == Seen::kLaunch;
   });

@@ -16,6 +16,7 @@
 #include "capture/intercept/stage.h"
 #include "capture/intercept/wrappers.h"
 #include "capture/launch/job_steps.h"
+#include "capture/launch/jobs.h"
 #include "capture/launch/launchers.h"
 #include "capture/launch/python_command.h"
 #include "core/base/files.h"
@@ -54,6 +55,14 @@ bool IsOneOf(const std::string& word, const char* const (&words)[kCount]) {
   const int failed = errno;
   fprintf(stderr, "%s: %s\n", path.c_str(), strerror(failed));
   ::_exit(failed == ENOENT ? kNotFound : kCannotRun);
+}
+
+// Sets variables of this process, and its folder unless that is "".
+void Enter(const Variables& variables, const std::string& folder) {
+  for (const auto& [name, value] : variables) ::setenv(name.c_str(), value.c_str(), 1);
+  if (folder.empty() || ::chdir(folder.c_str()) == 0) return;
+  fprintf(stderr, "%s: %s\n", folder.c_str(), strerror(errno));
+  ::_exit(1);
 }
 
 class Interceptor {
@@ -178,16 +187,16 @@ pid_t Interceptor::Start(const StepCommand& command, const JobStep& step) const 
   fflush(nullptr);
   const pid_t child = ::fork();
   if (child != 0) return child;
-  for (const auto& [name, value] : command.environment) ::setenv(name.c_str(), value.c_str(), 1);
-  for (const auto& [name, value] : VariablesOfStep(step, step.task)) {
-    ::setenv(name.c_str(), value.c_str(), 1);
-  }
+  Enter(command.environment, command.folder);
+  Enter(VariablesOfStep(step, step.task), "");
   ::setenv(kStepVariable, TextOfStep(step).c_str(), 1);
-  if (!command.folder.empty() && ::chdir(command.folder.c_str()) != 0) {
-    fprintf(stderr, "%s: %s\n", command.folder.c_str(), strerror(errno));
-    ::_exit(1);
+  std::vector<std::string> words = command.command;
+  // srun finds a program of its own folder, too.
+  if (words.front().find('/') == std::string::npos && !IsStandIn(words.front()) &&
+      Find(words.front()).empty()) {
+    words.front() = "./" + words.front();
   }
-  RunInside(command.command);
+  RunInside(words);
 }
 
 // How many programs of a step have been seen.
@@ -230,7 +239,8 @@ Result<JobScript> ReadJobScript(const Call& call, const std::string& folder) {
     const std::string& path = call.words[at];
     ASSIGN_OR_RETURN(script.text,
                      ReadFile(path.starts_with("/") ? path : call.folder + "/" + path));
-    script.command.insert(script.command.end(), first, call.words.end());
+    script.command.push_back(path.starts_with("/") ? path : call.folder + "/" + path);
+    script.command.insert(script.command.end(), first + 1, call.words.end());
     script.path = path;
     return script;
   }
@@ -253,14 +263,14 @@ Result<JobScript> ReadJobScript(const Call& call, const std::string& folder) {
 int Interceptor::RunBatch(const Call& call) const {
   const Result<JobScript> script = ReadJobScript(call, folder_);
   if (!script.ok()) return Refuse(call, TextOf(script.error()));
-  const Result<Variables> job =
-      VariablesOfScript(script->path, script->text, script->options, facts_.cluster);
+  const Result<Job> job =
+      ReadJobOfScript(script->path, script->text, script->options, facts_.cluster);
   if (!job.ok()) return Refuse(call, TextOf(job.error()));
   fflush(nullptr);
   const pid_t child = ::fork();
   if (child == 0) {
     ::dup2(STDERR_FILENO, STDOUT_FILENO);
-    for (const auto& [name, value] : *job) ::setenv(name.c_str(), value.c_str(), 1);
+    Enter(job->variables, job->folder);
     ::setenv("SLURM_SUBMIT_DIR", call.folder.c_str(), 1);
     RunInside(script->command);
   }
@@ -279,9 +289,9 @@ int Interceptor::RunAllocation(const Call& call) const {
   if (!at.ok()) return Refuse(call, TextOf(at.error()));
   if (*at >= call.words.size()) return Refuse(call, "salloc: it names no command to run");
   const auto command = call.words.begin() + static_cast<std::ptrdiff_t>(*at);
-  const Result<Variables> job = VariablesOfJob({call.words.begin() + 1, command}, facts_.cluster);
+  const Result<Job> job = ReadJob({call.words.begin() + 1, command}, facts_.cluster);
   if (!job.ok()) return Refuse(call, TextOf(job.error()));
-  for (const auto& [name, value] : *job) ::setenv(name.c_str(), value.c_str(), 1);
+  Enter(job->variables, job->folder);
   RunInside({command, call.words.end()});
 }
 
@@ -346,7 +356,7 @@ int Interceptor::RunWrapped(const Call& call, const InsideCommand& inside) const
     if (!MayLaunch(inside.words)) return Keep(Seen::kSkipped, call);
     Keep(Seen::kMoved, call);
   }
-  for (const auto& [name, value] : inside.environment) ::setenv(name.c_str(), value.c_str(), 1);
+  Enter(inside.environment, "");
   RunInside(inside.words);
 }
 

@@ -92,6 +92,10 @@ int TryToLeaveNamespaces() {
   ::dup2(null, STDIN_FILENO);
   ::dup2(command.quiet ? null : STDERR_FILENO, STDOUT_FILENO);
   for (const int signal : {SIGPIPE, SIGXFSZ}) ::signal(signal, SIG_DFL);
+  if (!command.folder.empty() && ::chdir(command.folder.c_str()) != 0) {
+    fprintf(stderr, "%s: %s\n", command.folder.c_str(), strerror(errno));
+    ::_exit(kCannotStart);
+  }
   environ = environment.data();  // PATH of the command
   ::execvp(argv[0], argv.data());
   fprintf(stderr, "%s: %s\n", argv[0], strerror(errno));

@@ -12,6 +12,7 @@ namespace drydock::capture {
 
 struct IsolatedCommand {
   std::vector<std::string> words;        // the first is looked up in PATH
+  std::string folder;                    // in which it starts; "": this process's
   std::vector<std::string> environment;  // "NAME=value", all of it
   bool quiet = false;                    // stdout is dropped, else it goes to stderr
   int time_limit_s = 600;

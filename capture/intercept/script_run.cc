@@ -164,6 +164,7 @@ Result<ScriptRun> RunScript(const std::vector<std::string>& words, const ScriptO
   RETURN_IF_ERROR(PutStandIns(options, folder));
   IsolatedCommand command;
   command.words = words;
+  command.folder = options.folder;
   for (const auto& [name, value] : ScriptEnvironment(options, folder)) {
     command.environment.push_back(name + "=" + value);
   }

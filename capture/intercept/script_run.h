@@ -21,6 +21,7 @@ struct ScriptOptions {
   std::string python;        // StageFacts::python
   bool keep_home = false;    // HOME is the user's
   bool run_helpers = false;  // StageFacts::run_helpers
+  std::string folder;        // in which it runs; "": this process's
   Variables variables;       // set on top of this process's, such as those of a job
   int time_limit_s = 600;
   bool quiet = false;  // the script's stdout is dropped, else it goes to stderr

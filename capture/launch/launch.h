@@ -53,7 +53,7 @@ struct ClusterSize {
   std::string gpu;                 // "NVIDIA H100 SXM 80G"
   std::string compute_capability;  // "9.0"
   long memory_mib = 0;
-  std::string driver;  // "580.65.06"
+  std::string driver = "";  // "580.65.06"
 };
 
 // Errors: more ranks or hosts than the cluster has; the message has both numbers.

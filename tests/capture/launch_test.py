@@ -148,6 +148,17 @@ srun --ntasks-per-node=8 bash -c 'export LOCAL=$SLURM_LOCALID; python t.py --ran
                       self.refusal("#SBATCH -N 2\n#SBATCH --nods=4\ntorchrun t.py\n"))
         self.assertEqual(self.commands("sbatch --parsable <<'J'\n#!/bin/bash\n#SBATCH -N 2\nsrun -n 16 python t.py\nJ\n"),
                          [(2, 8, ["python", "t.py"])])
+        (self.folder / "sub").mkdir()
+        for words in (["bash", "run.sh"], ["sbatch", "run.sh"]):
+            self.script("#SBATCH -D sub\ntorchrun t.py $(basename $SLURM_SUBMIT_DIR)\n")
+            done = self.run_tool("--arguments-only", "--", *words)
+            self.assertEqual(done.stdout.splitlines()[1], f"cd {self.folder}/sub && {done.stdout.split('&& ')[1].strip()}", done.stderr)
+            self.assertTrue(done.stdout.endswith(f"t.py {self.folder.name}\n"), done.stdout)
+        self.script("python t.py --task $SLURM_PROCID\n", name="task.sh")
+        self.assertEqual(self.commands("srun -N 1 -n 8 task.sh"), [(1, 8, ["python", "t.py", "--task", "0"])])
+        self.launches("#PBS -l select=2\ntorchrun t.py\n")
+        self.assertIn("run.sh:2: #PBS -l select=2; the options of this system are not read; set the variables of the job before "
+                      "the command: NAME=VALUE drydock capture ...\n", self.notes)
         self.assertEqual(self.commands("sbatch -N 2 --wrap 'srun -n 16 python t.py'"), [(2, 8, ["python", "t.py"])])
         self.assertEqual(self.commands("mpirun -np 16 -x A=1 python t.py"), [(2, 8, ["python", "t.py"])])
 
