@@ -352,11 +352,15 @@ int Interceptor::RunWrapped(const Call& call, const InsideCommand& inside) const
   if (inside.words.empty() || (as_other && !IsStandIn(inside.words.front()))) {
     return Keep(Seen::kSkipped, call);
   }
-  if (inside.elsewhere) {
-    if (!MayLaunch(inside.words)) return Keep(Seen::kSkipped, call);
-    Keep(Seen::kMoved, call);
+  if (inside.elsewhere && !MayLaunch(inside.words)) return Keep(Seen::kSkipped, call);
+  if (inside.elsewhere || !inside.ignored.empty()) {
+    Call told = call;
+    told.refused = fmt::format("'{}' ran its command here{}{}", BaseName(call.words.front()),
+                               inside.elsewhere ? ", with the files of this machine" : "",
+                               inside.ignored.empty() ? "" : ", without " + inside.ignored);
+    Keep(Seen::kMoved, told);
   }
-  Enter(inside.environment, "");
+  Enter(inside.environment, inside.folder);
   RunInside(inside.words);
 }
 

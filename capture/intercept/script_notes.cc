@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "capture/launch/words.h"
-#include "core/base/files.h"
 
 namespace drydock::capture {
 
@@ -69,11 +68,8 @@ void AddNotes(const ScriptRun& run, bool launched, std::vector<std::string>* not
         notes->push_back(fmt::format("this machine has no '{}'", seen.call.words.front()));
         break;
       case Seen::kRefused:
-        notes->push_back(seen.call.refused);
-        break;
       case Seen::kMoved:
-        notes->push_back(fmt::format("'{}' ran its command here, with the files of this machine",
-                                     BaseName(seen.call.words.front())));
+        notes->push_back(seen.call.refused);
         break;
       case Seen::kProgram:
         if (launched) {

@@ -37,7 +37,7 @@ enum class Seen {
   kSkipped,  // a command that was not run, as it needs a network or another machine
   kMissing,  // a command that this machine does not have
   kRefused,  // a launcher whose command line is wrong: Call::refused says why
-  kMoved,    // a command that ran here, and not in its container or on its machine
+  kMoved,    // a command that ran in another way than there: Call::refused says how
 };
 struct SeenCall {
   Seen seen = Seen::kLaunch;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <sstream>
 
 #include "capture/launch/options.h"
@@ -194,7 +195,8 @@ const std::vector<Wrapper>& Wrappers() {
       {{"singularity", "apptainer"},
        {"exec"},
        {"--bind|-B",       "--mount",      "--env",        "--env-file", "--pwd",          "--cwd",
-        "--home|-H",       "--workdir|-W", "--overlay|-o", "--network",  "--network-args", "--dns",
+        // -W is where its scratch folders are, and not where the command starts.
+        "--home|-H",       "-W|--workdir", "--overlay|-o", "--network",  "--network-args", "--dns",
         "--hostname",      "--add-caps",   "--drop-caps",  "--security", "--scratch|-S",   "--app",
         "--apply-cgroups", "--fusemount",  "--gpus",       "--pem-path"},
        {"--nv",          "--nvccli",         "--rocm",          "--cleanenv|-e",
@@ -291,6 +293,17 @@ void SetVariables(const ParsedOptions& options, const std::string& name, Variabl
   }
 }
 
+// A folder of a container counts only if
+// this machine has it, too.
+std::string FolderOf(const ParsedOptions& options, bool elsewhere) {
+  std::string folder;
+  for (const char* name : {"--directory", "--chdir", "--cwd", "--pwd", "--workdir"}) {
+    if (options.Has(name)) folder = options.Value(name);
+  }
+  std::error_code failed;
+  return elsewhere && !std::filesystem::is_directory(folder, failed) ? "" : folder;
+}
+
 // "sudo A=1 command".
 void TakeAssignments(InsideCommand* command) {
   std::vector<std::string>& words = command->words;
@@ -355,6 +368,8 @@ Result<std::optional<InsideCommand>> CommandInside(const std::vector<std::string
     command.words = WordsInside(wrapper, name, options,
                                 {words.begin() + static_cast<std::ptrdiff_t>(first), words.end()});
     SetVariables(options, name, &command.environment);
+    command.folder = FolderOf(options, command.elsewhere);
+    if (options.Has("--env-file")) command.ignored = "--env-file " + options.Value("--env-file");
     if (name == "sudo") TakeAssignments(&command);
     return std::optional(command);
   }

@@ -14,6 +14,8 @@ namespace drydock::capture {
 struct InsideCommand {
   std::vector<std::string> words;  // empty if the wrapper starts none ("conda activate")
   Variables environment;           // that the wrapper's options set
+  std::string folder;              // in which it starts; "": that of the wrapper
+  std::string ignored;             // an option that is not followed: "--env-file vars"; or ""
   bool elsewhere = false;          // it would run in a container or on another machine
 };
 

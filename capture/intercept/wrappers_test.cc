@@ -46,6 +46,11 @@ TEST(Wrappers, SurroundACommand) {
       CommandInside(Split("apptainer exec --env A=1,B=2 image.sif x"))->value();
   EXPECT_TRUE(container.elsewhere);
   EXPECT_EQ(container.environment, (Variables{{"A", "1"}, {"B", "2"}}));
+  EXPECT_EQ(CommandInside(Split("uv run --directory /a --env-file b x"))->value().folder, "/a");
+  EXPECT_EQ(CommandInside(Split("uv run --env-file b x"))->value().ignored, "--env-file b");
+  EXPECT_EQ(CommandInside(Split("docker run -w /no/such i x"))->value().folder, "");
+  EXPECT_EQ(CommandInside(Split("docker run -w /usr i x"))->value().folder, "/usr");
+  EXPECT_EQ(CommandInside(Split("apptainer exec -W /usr i x"))->value().folder, "");
   EXPECT_EQ(CommandInside(Split("docker run -e A=1,2 -e HOME i x"))->value().environment,
             (Variables{{"A", "1,2"}}));
   EXPECT_EQ(CommandInside(Split("numactl --membnd 0 x")).error().message(),

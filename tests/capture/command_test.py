@@ -5,6 +5,7 @@ PyTorch is the one of third_party/pytorch/wheels.txt; the test fetches it first.
 import argparse
 import os
 import pathlib
+import platform
 import re
 import subprocess
 import sys
@@ -45,6 +46,10 @@ class Commands(unittest.TestCase):
     def test_torchrun(self):
         run, said = self.capture("torchrun", "--nproc-per-node", "gpu", PROGRAM, "--name", "a b")
         self.assertEqual(self.told(said), "0 8 0 ['--name', 'a b']")
+        manifest = (run / "1-workload/manifest.pb").read_bytes()
+        for option in (f"command=torchrun --nproc-per-node gpu {PROGRAM} --name 'a b'", "launcher=torchrun", "hosts=1",
+                       "ranks-per-host=8", "variable=OMP_NUM_THREADS=1", f"python={platform.python_version()} ", "pytorch=2.9.1"):
+            self.assertIn(option.encode(), manifest)
         for tool in ("simccl", "compute-sim", "exec-engine", "report"):
             subprocess.run([OPTIONS.bin / tool, run, "-q", *(["--network", "analytical"] if tool == "exec-engine" else [])],
                            check=True, timeout=300)
