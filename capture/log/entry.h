@@ -166,6 +166,7 @@ struct CapturedProcess {
   int64_t context_bytes = 0;  // what the driver takes of it
   int64_t l2_bytes = 0;
   char name[64] = {};
+  char driver[16] = {};  // its version
 };
 
 }  // namespace drydock::capture

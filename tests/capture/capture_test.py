@@ -271,7 +271,7 @@ if __name__ == "__main__":
     parser.add_argument("--libraries", required=True, type=pathlib.Path)
     parser.add_argument("--pytorch", required=True, type=pathlib.Path)
     OPTIONS, rest = parser.parse_known_args()
-    fetched = subprocess.run([ROOT / "third_party/pytorch/fetch.sh", OPTIONS.pytorch], timeout=1500)
+    fetched = subprocess.run([sys.executable, ROOT / "third_party/pytorch/fetch.py", OPTIONS.pytorch], timeout=1500)
     if fetched.returncode != 0:
         print("SKIPPED: no program is captured on this machine: PyTorch cannot be fetched", file=sys.stderr)
         sys.exit(SKIPPED if fetched.returncode == SKIPPED else 1)
