@@ -62,6 +62,7 @@ enum class EntryKind : uint16_t {
   kBeginOp,
   kEndOp,
   kMark,
+  kRead,  // the host reads values from a GPU that nobody computed
   // What libhackcuda does not do.
   kRefuse,
 };
@@ -128,6 +129,9 @@ inline constexpr EntryFields kEntryFields[kEntryKinds] = {
     {"begin-op", "op'"},
     {"end-op", "outputs'"},
     {"mark", "what'"},
+    // `line`: the innermost of the user's Python; `origin`: what made the values unknown; both may
+    // be empty. `value`: of at most 8 bytes, or 0.
+    {"read", "line' origin' bytes value"},
     {"refuse", "library' function'"},
 };
 inline constexpr const EntryFields& FieldsOf(EntryKind kind) {
