@@ -6,6 +6,7 @@
 #include "capture/hackcuda/device/host_reads.h"
 #include "capture/hackcuda/device/kernels.h"
 #include "capture/hackcuda/device/log.h"
+#include "capture/hackcuda/device/memory.h"
 #include "capture/hackcuda/device/unknown_values.h"
 
 using drydock::hackcuda::EntryKind;
@@ -32,6 +33,10 @@ void hackcuda_resume_clock() { drydock::hackcuda::ResumeClock(); }
 int64_t hackcuda_name(const char* text, size_t length) { return NameNumber({text, length}); }
 void hackcuda_set_values(const void* at, size_t bytes, int knowledge, int64_t origin) {
   drydock::hackcuda::SetValues(at, bytes, {static_cast<Knowledge>(knowledge), origin});
+}
+void hackcuda_clear(void* at, size_t bytes) {
+  drydock::hackcuda::FillBytes(at, 0, bytes);
+  drydock::hackcuda::SetValues(at, bytes, {});
 }
 int hackcuda_values(const void* at, size_t bytes, int64_t* origin) {
   const drydock::hackcuda::Values values = drydock::hackcuda::ValuesAt(at, bytes);

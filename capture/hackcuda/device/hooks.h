@@ -32,6 +32,8 @@ enum hackcuda_knowledge {
 };
 /* `origin`: the number of a text that says what made them unknown; -1: none. */
 void hackcuda_set_values(const void* at, size_t bytes, int knowledge, int64_t origin);
+/* They are zeros. */
+void hackcuda_clear(void* at, size_t bytes);
 /* Returns what is known of the least known of them, and its origin. */
 int hackcuda_values(const void* at, size_t bytes, int64_t* origin);
 
