@@ -4,7 +4,6 @@
 
 #include "capture/hackcuda/device/absent_ranks.h"
 #include "capture/hackcuda/device/host_reads.h"
-#include "capture/hackcuda/device/kernels.h"
 #include "capture/hackcuda/device/log.h"
 #include "capture/hackcuda/device/memory.h"
 #include "capture/hackcuda/device/unknown_values.h"
@@ -48,7 +47,7 @@ void hackcuda_answer(int64_t value, int knowledge, int64_t origin) {
 }
 void hackcuda_forget_answer() { drydock::hackcuda::ForgetAnswer(); }
 void hackcuda_ignore_reads(int ignores) { drydock::hackcuda::IgnoreReads(ignores != 0); }
-int64_t hackcuda_launches() { return drydock::hackcuda::LaunchesOfThread(); }
+int64_t hackcuda_works() { return drydock::hackcuda::WorksOfThread(); }
 void hackcuda_set_line_finder(void (*finder)()) { drydock::hackcuda::SetLineFinder(finder); }
 void hackcuda_set_line(const char* text, size_t length) {
   drydock::hackcuda::SetLine({text, length});

@@ -44,8 +44,8 @@ void hackcuda_forget_answer(void);
 /* Other reads of this thread are the framework's own, and are not logged, until 0. */
 void hackcuda_ignore_reads(int ignores);
 
-/* How many kernels this thread has launched. */
-int64_t hackcuda_launches(void);
+/* How many kernels and products this thread has launched. */
+int64_t hackcuda_works(void);
 
 /* Called on the thread of a read that is logged, to tell the line of the program by
  * hackcuda_set_line. */

@@ -23,8 +23,6 @@ Kernels& All() {
   return kernels;
 }
 
-thread_local int64_t launches = 0;
-
 int64_t NumberOf(const void* function) {
   const std::lock_guard<std::mutex> lock(All().mutex);
   Kernel& kernel = All().by_function[function];
@@ -39,10 +37,7 @@ void NameKernel(const void* function, const char* name) {
   All().by_function[function] = {name, -1};
 }
 
-int64_t LaunchesOfThread() { return launches; }
-
 void LaunchKernel(const void* function, const LaunchShape& s, const void* stream) {
-  ++launches;
   Log(EntryKind::kLaunch, {NumberOf(function), s.grid[0], s.grid[1], s.grid[2], s.block[0],
                            s.block[1], s.block[2], static_cast<int64_t>(s.shared_bytes),
                            s.cluster[0], s.cluster[1], s.cluster[2], StreamNumber(stream)});

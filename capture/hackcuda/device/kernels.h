@@ -17,8 +17,6 @@ struct LaunchShape {
 // `function` stays valid as long as the process: it is the host's function, or a handle.
 void NameKernel(const void* function, const char* name);
 void LaunchKernel(const void* function, const LaunchShape& shape, const void* stream);
-// By the calling thread.
-int64_t LaunchesOfThread();
 
 }  // namespace drydock::hackcuda
 

@@ -8,8 +8,10 @@ import collections
 import ctypes
 import functools
 import importlib
+import importlib.machinery
 import inspect
 import itertools
+import mmap
 import os
 import platform
 import re
@@ -27,6 +29,7 @@ device.hackcuda_expect_group.argtypes = [ctypes.POINTER(ctypes.c_int32), ctypes.
 device.hackcuda_mark_group.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.POINTER(ctypes.c_int32), ctypes.c_size_t]
 device.hackcuda_mark.argtypes = device.hackcuda_set_line.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
 device.hackcuda_name.argtypes, device.hackcuda_name.restype = [ctypes.c_char_p, ctypes.c_size_t], ctypes.c_int64
+device.hackcuda_works.restype = ctypes.c_int64
 device.hackcuda_set_values.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int64]
 
 
@@ -398,8 +401,15 @@ TYPES = {"float32": "Float", "float16": "Half", "bfloat16": "BFloat16", "float64
          "float8_e5m2": "Float8_e5m2"}
 
 
+# Where Transformer Engine's quantized tensors, which claim to be of the type that they stand for, have their data.
+QUANTIZED = ("_data", "_rowwise_data", "_columnwise_data", "_transpose")
+
+
 def text_of_argument(value):
     """As the observer of operators writes a tensor or number."""
+    own = vars(value) if hasattr(value, "__dict__") else {}
+    if any(name in own for name in QUANTIZED):
+        return "{" + "".join(text_of_argument(own[name]) for name in QUANTIZED if own.get(name) is not None) + "}"
     dtype = str(getattr(value, "dtype", "")).removeprefix("torch.")
     if dtype not in TYPES:
         return str(value) if isinstance(value, int) else ""
@@ -438,11 +448,18 @@ def forget_values(values, origin):
     """Kernels have written these tensors, which only a GPU can run: nobody knows what."""
     number = device.hackcuda_name(origin.encode(), len(origin.encode()))
     for value in values:
+        own = vars(value) if hasattr(value, "__dict__") else {}
         if isinstance(value, (list, tuple)):
             forget_values(value, origin)
+        elif any(name in own for name in QUANTIZED):
+            forget_values([own.get(name) for name in QUANTIZED], origin)
         elif getattr(value, "is_cuda", False) and value.numel() > 0:
             last = sum((size - 1) * stride for size, stride in zip(value.shape, value.stride()))
             device.hackcuda_set_values(value.data_ptr(), (last + 1) * value.element_size(), UNKNOWN, number)
+
+
+# Functions of Apex and Transformer Engine that set a flag, their second argument, where a value is not finite.
+FLAG = re.compile("::multi_tensor_(scale|axpby|unscale_l2norm)")
 
 
 def mark_extension(module):
@@ -453,22 +470,23 @@ def mark_extension(module):
 
     def wrap(name, function):
         def call_and_mark(*arguments, **named):
-            pause(0)
+            pause(1)
             text = (name + text_of_values((*arguments, *named.values()))).encode()
             begin(text, len(text))
+            before = device.hackcuda_works()
             resume()
             outputs = None
             try:
                 outputs = function(*arguments, **named)
                 return outputs
             finally:
-                pause(0)
+                pause(1)
                 results = outputs if isinstance(outputs, (list, tuple)) else (outputs,)
                 text = text_of_values(results).encode()
                 end(text, len(text))
-                forget_values(results, name)
-                if FLAG.search(name):
-                    forget_values(arguments[1:2], name)
+                if device.hackcuda_works() > before:
+                    forget_values(results, name)
+                    forget_values(arguments[1:2] if FLAG.search(name) else (), name)
                 resume()
 
         leave_to_python(torch, call_and_mark)
@@ -480,25 +498,48 @@ def mark_extension(module):
             setattr(module, name, wrap(f"{module.__name__.rpartition('.')[2]}::{name}", function))
 
 
-# Functions on lists of tensors that set a flag, their second argument, where a value is not finite.
-FLAG = re.compile("::multi_tensor_(scale|axpby|unscale_l2norm)")
+def is_extension(path):
+    """Whether a library of Python's was built against PyTorch, and is none of its own: that of Transformer Engine, Apex,
+    flash-attn, Mamba, and of whatever the user has built.
+    """
+    torch = sys.modules.get("torch")
+    if torch is None or path.startswith(os.path.dirname(torch.__file__)):
+        return False
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        return content.find(b"libc10.so") >= 0
 
-# Extensions of Transformer Engine, Apex, flash-attn, Mamba and of their like.
-EXTENSIONS = ("transformer_engine_torch", "amp_C", "apex_C", "fused_layer_norm_cuda", "fused_weight_gradient_mlp_cuda",
-              "scaled_upper_triang_masked_softmax_cuda", "scaled_masked_softmax_cuda", "scaled_softmax_cuda",
-              "generic_scaled_masked_softmax_cuda", "fused_rotary_positional_embedding", "fast_layer_norm",
-              "flash_attn_2_cuda", "flash_attn_3_cuda", "grouped_gemm_backend", "causal_conv1d_cuda", "selective_scan_cuda")
+
+def mark_extensions():
+    """Marks them as they are loaded. Some packages load theirs by path, so that no finder of modules is asked."""
+    load = importlib.machinery.ExtensionFileLoader.exec_module
+
+    def load_and_mark(self, module):
+        load(self, module)
+        if is_extension(self.path):
+            mark_extension(module)
+
+    importlib.machinery.ExtensionFileLoader.exec_module = load_and_mark
 
 
 def stored_names(kernel):
     """The parameters of a kernel of Triton's through which it may write: what its stores, its atomics and its calls of other
-    functions are made of.
+    functions are made of. All, if its source is not at hand.
     """
-    function = next(node for node in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(kernel.fn))))
-                    if isinstance(node, ast.FunctionDef))
+    try:
+        source = textwrap.dedent(inspect.getsource(kernel.fn))
+    except (OSError, TypeError):
+        return set(kernel.arg_names)
+    function = next(node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef))
 
     def names_in(*nodes):
-        return {part.id for node in nodes for part in ast.walk(node) if isinstance(part, ast.Name)}
+        """Without those of what is loaded, which is an index at most."""
+        names = set()
+        for node in nodes:
+            if isinstance(node, ast.Name):
+                names.add(node.id)
+            elif not (isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "load"):
+                names |= names_in(*ast.iter_child_nodes(node))
+        return names
 
     made_of, stored = collections.defaultdict(set), set()
     for node in ast.walk(function):
@@ -552,7 +593,8 @@ def mark_kernels(kind, name_of, names_of, writes):
 
 def mark_compiled(module):
     mark_kernels(module.CachingAutotuner, lambda kernel: kernel.inductor_meta.get("kernel_name", "kernel"),
-                 lambda kernel: list(kernel.triton_meta.get("signature", ())), lambda kernel: lambda name: "out" in name)
+                 lambda kernel: list(kernel.triton_meta.get("signature", ())),
+                 lambda kernel: lambda name: "out_ptr" in name or name in kernel.mutated_arg_names)
 
 
 def mark_triton(module):
@@ -599,4 +641,4 @@ ACTIONS = {
 if OBSERVER:
     ACTIONS["torch._inductor.runtime.triton_heuristics"] = mark_compiled
     ACTIONS["triton.runtime.jit"] = mark_triton
-    ACTIONS.update((extension, mark_extension) for extension in EXTENSIONS)
+    mark_extensions()

@@ -80,12 +80,12 @@ struct Observed : at::ObserverContext {
   const Operator* op = nullptr;
   bool computes = false;  // operators inside this one do not
   bool answers = false;
-  int64_t launches = 0;             // of the thread, before the operator
+  int64_t works = 0;                // of the thread, before the operator
   std::vector<c10::IValue> inputs;  // of `op`; PyTorch forgets them once the operator runs
 };
 
-thread_local int computing = 0;           // operators that run inside others do not compute
-thread_local int64_t known_launches = 0;  // of operators that compute
+thread_local int computing = 0;        // operators that run inside others do not compute
+thread_local int64_t known_works = 0;  // of operators that compute
 
 constexpr const char* kCopies = "aten::_foreach_copy_";
 
@@ -137,7 +137,7 @@ std::unique_ptr<at::ObserverContext> Begin(const at::RecordFunction& fn) {
   if ((observed->computes && computing == 1) || (op.is_foreign && computing == 0)) {
     observed->op = &op;
     observed->inputs.assign(fn.inputs().begin(), fn.inputs().end());
-    observed->launches = hackcuda_launches() - (op.is_foreign ? known_launches : 0);
+    observed->works = hackcuda_works() - (op.is_foreign ? known_works : 0);
   }
   return observed;
 }
@@ -146,11 +146,11 @@ void FindValues(const Observed& observed, c10::ArrayRef<const c10::IValue> input
                 c10::ArrayRef<const c10::IValue> outputs) {
   const Operator& op = *observed.op;
   if (op.is_foreign) {
-    const bool has_launched = hackcuda_launches() - known_launches > observed.launches;
-    if (has_launched && ArePlain(inputs) && ArePlain(outputs)) MakeUnknown(op, inputs, outputs);
+    const bool has_worked = hackcuda_works() - known_works > observed.works;
+    if (has_worked && ArePlain(inputs) && ArePlain(outputs)) MakeUnknown(op, inputs, outputs);
     return;
   }
-  known_launches += hackcuda_launches() - observed.launches;
+  known_works += hackcuda_works() - observed.works;
   if (!ArePlain(outputs) || (!AreOnGpu(inputs) && !AreOnGpu(outputs))) return;
   const PausedClock computes(true);
   if (op.name == kCopies) return ComputeCopies(inputs);
