@@ -87,23 +87,23 @@ void GiveSum(const RecordEntry& call, void* receive, const void* own, size_t byt
   }
 }
 
-// Messages of one group. An exchange with all members is a message to and from each, also with the
-// rank itself.
+// Messages of the group that is open. An exchange with all members is a message to and from each,
+// also with the rank itself.
 struct Exchange {
-  uint64_t group = ~uint64_t{0};
   const void* own = nullptr;  // what the rank sends to itself; null: nothing yet
   size_t bytes = 0;           // of it
   std::vector<std::pair<void*, size_t>> received;
 };
 
-void MoveMessage(const RecordEntry& call, const void* send, void* receive, size_t bytes) {
-  thread_local Exchange exchange;
-  if (exchange.group != call.group) exchange = {call.group, nullptr, 0, {}};
+thread_local Exchange exchange;
+
+// `buffer`: that of the message, whichever way it goes.
+void MoveMessage(const RecordEntry& call, void* buffer, size_t bytes) {
   if (call.function == RecordFunction::kRecv) {
-    SetValues(receive, bytes, Unknown("a message of an absent rank"));
-    exchange.received.emplace_back(receive, bytes);
+    SetValues(buffer, bytes, Unknown("a message of an absent rank"));
+    exchange.received.emplace_back(buffer, bytes);
   } else if (call.peer == call.rank) {
-    exchange.own = send;
+    exchange.own = buffer;
     exchange.bytes = bytes;
   }
   if (exchange.own == nullptr || exchange.bytes > kKept) return;
@@ -172,8 +172,10 @@ void MoveValues(const RecordEntry* call, const void* send, void* receive, size_t
       return;
     case RecordFunction::kSend:
     case RecordFunction::kRecv:
-      return MoveMessage(*call, send, receive, part);
+      return MoveMessage(*call, receive, part);  // NCCL has both buffers there
   }
 }
+
+void EndMessages() { exchange = {}; }
 
 }  // namespace drydock::hackcuda

@@ -14,6 +14,8 @@ namespace drydock::hackcuda {
 // As CaptureApi::move (core/nccl/capture.h).
 void MoveValues(const RecordEntry* call, const void* send, void* receive, size_t element,
                 int ranks);
+// The thread's group of calls has ended.
+void EndMessages();
 
 }  // namespace drydock::hackcuda
 

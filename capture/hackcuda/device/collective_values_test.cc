@@ -75,24 +75,24 @@ TEST(CollectiveValues, OnlyTheRootOfABroadcastHasValues) {
 
 // PyTorch makes an exchange with all ranks of messages to each.
 TEST(CollectiveValues, AnExchangeByMessages) {
-  const std::vector<int64_t> own = {4, 5, 6};
+  std::vector<int64_t> own = {4, 5, 6};
   std::vector<int64_t> got = {0, 0, 0};
-  const auto message = [&](RecordFunction function, int32_t peer, uint64_t group) {
+  const auto message = [&](RecordFunction function, int32_t peer) {
     RecordEntry call = Call(function, 1, kInt64);
     call.peer = peer;
-    call.group = group;
-    MoveValues(&call, function == RecordFunction::kSend ? &own[peer] : nullptr,
-               function == RecordFunction::kRecv ? &got[peer] : nullptr, sizeof(int64_t), 3);
+    auto* const buffer = function == RecordFunction::kSend ? &own[peer] : &got[peer];
+    MoveValues(&call, nullptr, buffer, sizeof(int64_t), 3);
   };
   for (int32_t peer = 0; peer < 3; ++peer) {
-    message(RecordFunction::kSend, peer, 1);
-    message(RecordFunction::kRecv, peer, 1);
+    message(RecordFunction::kSend, peer);
+    message(RecordFunction::kRecv, peer);
   }
   EXPECT_THAT(got, ElementsAre(5, 5, 5));
   EXPECT_EQ(ValuesAt(got.data(), 24), Values());
+  EndMessages();
   got = {0, 0, 0};
-  message(RecordFunction::kSend, 2, 2);
-  message(RecordFunction::kRecv, 0, 2);
+  message(RecordFunction::kSend, 2);
+  message(RecordFunction::kRecv, 0);
   EXPECT_THAT(got, ElementsAre(0, 0, 0));
   EXPECT_EQ(ValuesAt(&got[0], 8).knowledge, Knowledge::kUnknown);
   EXPECT_EQ(ValuesAt(&got[1], 16), Values());
