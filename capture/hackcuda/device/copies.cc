@@ -35,7 +35,9 @@ void CopyValues(char* to, size_t to_pitch, const char* from, size_t from_pitch, 
     if (!is_kept) values = {Knowledge::kUnknown, NameNumber("a large copy")};
     if (to_device) SetValues(target, width, values);
   }
-  if (from_device && !to_device) TakeRead(to, width * rows, least);
+  if (!from_device || to_device) return;
+  TakeRead(to, width * rows, least);
+  if (is_kept && rows == 1) KeepOrReplayRead(to, width);
 }
 
 }  // namespace

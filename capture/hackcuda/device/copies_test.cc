@@ -3,7 +3,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <cstring>
+#include <utility>
 #include <vector>
 
 #include "capture/hackcuda/device/host_reads.h"
@@ -100,6 +104,37 @@ TEST_F(CopiesTest, AnAnswerForTheHost) {
   Copy(&read, device_, sizeof read, nullptr, Waits::kAlways);
   EXPECT_EQ(read, 5);
   EXPECT_THAT(ReadsSince(before_), ElementsAre("t0 read line= origin=nonzero bytes=8 value=8"));
+}
+
+// A run that measures the host reads what the first run has read. Each is a process.
+TEST_F(CopiesTest, AReadIsKeptForTheRunThatMeasuresTheHost) {
+  const std::string folder = Pretended::Folder();
+  const auto read_as = [&](const char* observer, int32_t held) {
+    *reinterpret_cast<int32_t*>(device_) = held;
+    int32_t got[2] = {0, 0};
+    int ends[2];
+    EXPECT_EQ(::pipe(ends), 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::setenv(capture::kBroadcastsVariable, folder.c_str(), 1);
+      ::setenv(capture::kObserverVariable, observer, 1);
+      KeepOrReplayRead(device_, sizeof held);
+      memcpy(&got[0], device_, sizeof held);
+      *reinterpret_cast<int64_t*>(device_) = held;
+      KeepOrReplayRead(device_, observer[0] == '\0' ? sizeof(int64_t) : sizeof held);
+      memcpy(&got[1], device_, sizeof held);
+      (void)!::write(ends[1], got, sizeof got);
+      ::_exit(0);
+    }
+    EXPECT_EQ(::read(ends[0], got, sizeof got), static_cast<ssize_t>(sizeof got));
+    ::waitpid(child, nullptr, 0);
+    ::close(ends[0]);
+    ::close(ends[1]);
+    return std::pair(got[0], got[1]);
+  };
+  EXPECT_EQ(read_as("libobserver.so", 7), std::pair(7, 7));
+  // The second read has another size.
+  EXPECT_EQ(read_as("", 0), std::pair(7, 0));
 }
 
 }  // namespace

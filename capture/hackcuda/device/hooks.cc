@@ -37,6 +37,10 @@ void hackcuda_clear(void* at, size_t bytes) {
   drydock::hackcuda::FillBytes(at, 0, bytes);
   drydock::hackcuda::SetValues(at, bytes, {});
 }
+void hackcuda_forget(void* at, size_t bytes, int64_t origin) {
+  if (bytes <= drydock::hackcuda::kKept) drydock::hackcuda::FillBytes(at, 0, bytes);
+  drydock::hackcuda::SetValues(at, bytes, {Knowledge::kUnknown, origin});
+}
 int hackcuda_values(const void* at, size_t bytes, int64_t* origin) {
   const drydock::hackcuda::Values values = drydock::hackcuda::ValuesAt(at, bytes);
   *origin = values.origin;

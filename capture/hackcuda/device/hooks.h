@@ -34,6 +34,8 @@ enum hackcuda_knowledge {
 void hackcuda_set_values(const void* at, size_t bytes, int knowledge, int64_t origin);
 /* They are zeros. */
 void hackcuda_clear(void* at, size_t bytes);
+/* A kernel has written them that only a GPU can run: small ones become zeros. */
+void hackcuda_forget(void* at, size_t bytes, int64_t origin);
 /* Returns what is known of the least known of them, and its origin. */
 int hackcuda_values(const void* at, size_t bytes, int64_t* origin);
 

@@ -30,7 +30,7 @@ device.hackcuda_mark_group.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.
 device.hackcuda_mark.argtypes = device.hackcuda_set_line.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
 device.hackcuda_name.argtypes, device.hackcuda_name.restype = [ctypes.c_char_p, ctypes.c_size_t], ctypes.c_int64
 device.hackcuda_works.restype = ctypes.c_int64
-device.hackcuda_set_values.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int64]
+device.hackcuda_forget.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int64]
 
 
 def mark(text):
@@ -441,9 +441,6 @@ def text_of_values(values):
     return f"({','.join(text for value in values for text in texts_of_value(value))})"
 
 
-UNKNOWN = 2  # HACKCUDA_UNKNOWN
-
-
 def forget_values(values, origin):
     """Kernels have written these tensors, which only a GPU can run: nobody knows what."""
     number = device.hackcuda_name(origin.encode(), len(origin.encode()))
@@ -455,7 +452,7 @@ def forget_values(values, origin):
             forget_values([own.get(name) for name in QUANTIZED], origin)
         elif getattr(value, "is_cuda", False) and value.numel() > 0:
             last = sum((size - 1) * stride for size, stride in zip(value.shape, value.stride()))
-            device.hackcuda_set_values(value.data_ptr(), (last + 1) * value.element_size(), UNKNOWN, number)
+            device.hackcuda_forget(value.data_ptr(), (last + 1) * value.element_size(), number)
 
 
 # Functions of Apex and Transformer Engine that set a flag, their second argument, where a value is not finite.

@@ -354,7 +354,10 @@ void MakeUnknown(const Operator& op, c10::ArrayRef<const c10::IValue> inputs,
     ForEachTensor(output, [&all](const at::Tensor& tensor) { all.push_back(tensor); });
   }
   for (const at::Tensor& tensor : all) {
-    if (tensor.is_cuda()) SetKnowledge(tensor, HACKCUDA_UNKNOWN, origin);
+    if (!tensor.is_cuda()) continue;
+    ForEachPart(tensor, [origin](const void* at, size_t bytes) {
+      hackcuda_forget(const_cast<void*>(at), bytes, origin);
+    });
   }
 }
 
