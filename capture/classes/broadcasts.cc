@@ -1,8 +1,6 @@
 #include "capture/classes/broadcasts.h"
 
-#include <algorithm>
-#include <map>
-#include <string>
+#include <optional>
 
 #include "capture/tape/groups.h"
 #include "core/nccl/recording.h"
@@ -12,16 +10,6 @@ namespace {
 
 // Processes share broadcasts of at most so many elements: those of 64 KiB in bytes.
 constexpr int64_t kFewElements = 64 << 10;
-
-GroupKind KindOf(const std::vector<TapeGroup>& groups, size_t group, int rank) {
-  GroupKind kind = {groups[group].description, 0};
-  for (size_t earlier = 0; earlier < group; ++earlier) {
-    const std::vector<int>& ranks = groups[earlier].ranks;
-    const bool same = groups[earlier].description == kind.description;
-    if (same && std::find(ranks.begin(), ranks.end(), rank) != ranks.end()) ++kind.ordinal;
-  }
-  return kind;
-}
 
 }  // namespace
 
@@ -46,11 +34,13 @@ LogBroadcasts FindBroadcasts(const ProcessLog& log) {
     }
     roots.emplace(communicator->second, static_cast<int>(root));
   }
+  const auto memberships = MembershipsIn(found.groups, log.rank());
   for (const auto& [index, member] : roots) {
     const TapeCommunicator& communicator = groups->communicators[static_cast<size_t>(index)];
     if (static_cast<size_t>(member) >= communicator.members.size()) continue;
-    found.roots.emplace(KindOf(found.groups, static_cast<size_t>(communicator.group), log.rank()),
-                        communicator.members[static_cast<size_t>(member)]);
+    const auto& own = memberships[static_cast<size_t>(communicator.group)];
+    if (!own.has_value()) continue;
+    found.roots.emplace(own->kind, communicator.members[static_cast<size_t>(member)]);
   }
   return found;
 }

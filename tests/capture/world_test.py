@@ -71,6 +71,14 @@ class Worlds(unittest.TestCase):
         summary = json.loads((self.folder / "few" / "summary.json").read_text())
         self.assertGreater(summary["iteration_time_s"], 0)
 
+    def test_reads_of_values_that_nobody_computed_are_told(self):
+        status, said, errors = self.capture("reads", "reads.py", world=1)
+        self.assertEqual(status, 0, errors)
+        self.assertIn("values that nobody computed: 24 reads by the host at 7 places; the program may branch on them\n", said)
+        line = self.line_of("reads.py", "loss.item() > 1e4")
+        self.assertIn(f"reads.py:{line} reads fp32[] that depends on aten::nll_loss_forward of Float[256,32000]; it is 0: 3 times\n",
+                      said)
+
     def test_calls_that_do_not_match_are_named_with_their_lines(self):
         status, _, errors = self.capture("none", "mismatch.py", "first", world=8)
         self.assertEqual(status, 1)
