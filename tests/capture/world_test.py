@@ -71,6 +71,12 @@ class Worlds(unittest.TestCase):
         summary = json.loads((self.folder / "few" / "summary.json").read_text())
         self.assertGreater(summary["iteration_time_s"], 0)
 
+    def test_a_large_group_has_several_unique_ids(self):
+        hosts = ["--set", "cluster.hosts=32", "--no-times"]  # PyTorch makes one id for 128 ranks
+        status, said, errors = self.capture("large", "trained.py", world=256, options=hosts)
+        self.assertEqual(status, 0, errors)
+        self.assertIn("class: ranks 0-255; ran 0, 128, 255\n", said)
+
     def test_calls_that_do_not_match_are_named_with_their_lines(self):
         status, _, errors = self.capture("none", "mismatch.py", "first", world=8)
         self.assertEqual(status, 1)

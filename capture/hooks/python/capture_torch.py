@@ -46,7 +46,8 @@ class Groups:
 
     def of_key(self, key):
         """The name and the ranks of the communicator whose unique id the store has under this key: "default_pg/0//GROUP//cuda//NUMBER" of a
-        whole group ("default_pg/0//cuda//NUMBER" of the world), "...//A:B" of its members A and B.
+        whole group ("default_pg/0//cuda//NUMBER" of the world), "...//A:B" of its members A and B. A large group has several ids, each
+        with the key "...//UniqueNCCLID:ROOT".
         """
         parts = key.split("//")
         if len(parts) < 3:
@@ -54,7 +55,7 @@ class Groups:
         name = parts[-3].split("/")[-1]
         ranks = self.ranks.get(name)
         pair = parts[-1].split(":")
-        if ranks is not None and len(pair) == 2:
+        if ranks is not None and len(pair) == 2 and pair[0].isdigit():
             return name, [ranks[int(member)] for member in pair]
         return name, ranks
 
