@@ -250,21 +250,32 @@ def mark_lines(module):
 
 
 class Iterations:
-    """Ends the program once it has done what the capture wants: where it begins the forward pass behind so many iterations. Steps
-    of optimizers with no forward pass in between end one iteration.
+    """Ends the program once it has done what the capture wants: where it begins the forward pass behind so many iterations. An
+    iteration ends where an optimizer steps that has stepped in it before an earlier forward pass.
     """
 
     def __init__(self, wanted):
-        self.left = wanted
-        self.stepped = False
+        self.wanted = wanted
+        self.numbers = weakref.WeakKeyDictionary()  # of optimizers, in the order of their first steps
+        self.ended = 0
+        self.steps = set()  # since the last forward pass
+        self.stepped = set()  # in this iteration, before that
+        self.whole = None  # what an iteration steps, once one has ended
 
-    def note_step(self, *_):
-        self.stepped = True
+    def number_of(self, optimizer):
+        return self.numbers.setdefault(optimizer, len(self.numbers))
+
+    def note_step(self, optimizer, *_):
+        self.steps.add(self.number_of(optimizer))
 
     def note_forward(self):
-        self.stepped = False
-        self.left -= 1
-        if self.left == 0:
+        if self.stepped & self.steps:
+            self.ended += 1
+            self.whole, self.stepped = self.stepped, set()
+        self.stepped |= self.steps
+        self.steps = set()
+        is_whole = self.whole is not None and self.stepped >= self.whole
+        if self.ended + is_whole >= self.wanted:
             mark("enough iterations")
             mark_peaks()
             sys.stdout.flush()
@@ -324,12 +335,17 @@ def mark_modules(module):
     call = module.nn.Module.__call__
     wanted = int(os.environ.get("DRYDOCK_CAPTURE_ITERATIONS", "0"))
     iterations = Iterations(wanted)
-    if wanted > 0:
-        importlib.import_module("torch.optim.optimizer").register_optimizer_step_post_hook(iterations.note_step)
+
+    def note_step(optimizer, *_):
+        mark(f"optimizer {iterations.number_of(optimizer)}")
+        if wanted > 0:
+            iterations.note_step(optimizer)
+
+    importlib.import_module("torch.optim.optimizer").register_optimizer_step_post_hook(note_step)
 
     def call_and_mark(self, *arguments, **named):
         text = modules.text_of(self)
-        if iterations.stepped and b": " in text:  # a root
+        if iterations.steps and b": " in text:  # a root
             iterations.note_forward()
         begin(text, len(text))
         try:
@@ -355,12 +371,12 @@ def count_iterations(module):
         if b": " in modules.text_of(self):  # a root
             if kind.__call__ is call_and_count:
                 kind.__call__ = call
-            if iterations.stepped:
+            if iterations.steps:
                 iterations.note_forward()
         return call(self, *arguments, **named)
 
-    def note_step(*_):
-        iterations.note_step()
+    def note_step(optimizer, *_):
+        iterations.note_step(optimizer)
         if kind.__call__ is call:
             kind.__call__ = call_and_count
 
