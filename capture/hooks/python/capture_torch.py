@@ -11,6 +11,8 @@ import platform
 import sys
 import weakref
 
+from capture_values import share_values
+
 RANK, WORLD = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
 KEY_BYTES, ID_BYTES = 8, 128  # of ncclUniqueId
 OBSERVER = os.environ.get("DRYDOCK_CAPTURE_OBSERVER")  # empty: a run that measures the host, and marks nothing
@@ -206,6 +208,7 @@ def replace_groups(module):
     def ranks_of_split(given):
         return next((ranks for ranks in splits_of(given) if RANK in ranks), None)
 
+    share_values(module, device, mark, fnv)
     if os.environ.get("DRYDOCK_CAPTURE_LINES"):
         mark_lines(module)
     module._new_process_group_helper = tell(module._new_process_group_helper, ranks_of_helper, lambda given: None)
@@ -524,10 +527,16 @@ def observe(module):
         count_iterations(module)
 
 
+def accept_plans(module):
+    """The plans of absent ranks for a checkpoint are copies of this rank's, which the planner finds to overlap."""
+    module._validate_global_plan = lambda *arguments: True
+
+
 ACTIONS = {
     "torch": observe,
     "torch.distributed.rendezvous": replace_rendezvous,
     "torch.distributed.distributed_c10d": replace_groups,
+    "torch.distributed.checkpoint.default_planner": accept_plans,
 }
 if OBSERVER:
     ACTIONS["torch._inductor.runtime.triton_heuristics"] = mark_compiled
