@@ -79,6 +79,12 @@ class Worlds(unittest.TestCase):
         self.assertIn(f"reads.py:{line} reads fp32[] that depends on aten::nll_loss_forward of Float[256,32000]; it is 0: 3 times\n",
                       said)
 
+    def test_a_large_group_has_several_unique_ids(self):
+        hosts = ["--set", "cluster.hosts=32", "--no-times"]  # PyTorch makes one id for 128 ranks
+        status, said, errors = self.capture("large", "trained.py", world=256, options=hosts)
+        self.assertEqual(status, 0, errors)
+        self.assertIn("class: ranks 0-255; ran 0, 128, 255\n", said)
+
     def test_calls_that_do_not_match_are_named_with_their_lines(self):
         status, _, errors = self.capture("none", "mismatch.py", "first", world=8)
         self.assertEqual(status, 1)

@@ -19,6 +19,8 @@ import sys
 import textwrap
 import weakref
 
+from capture_values import share_values
+
 RANK, WORLD = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
 KEY_BYTES, ID_BYTES = 8, 128  # of ncclUniqueId
 OBSERVER = os.environ.get("DRYDOCK_CAPTURE_OBSERVER")  # empty: a run that measures the host, and marks nothing
@@ -57,7 +59,8 @@ class Groups:
 
     def of_key(self, key):
         """The name and the ranks of the communicator whose unique id the store has under this key: "default_pg/0//GROUP//cuda//NUMBER" of a
-        whole group ("default_pg/0//cuda//NUMBER" of the world), "...//A:B" of its members A and B.
+        whole group ("default_pg/0//cuda//NUMBER" of the world), "...//A:B" of its members A and B. A large group has several ids, each
+        with the key "...//UniqueNCCLID:ROOT".
         """
         parts = key.split("//")
         if len(parts) < 3:
@@ -65,7 +68,7 @@ class Groups:
         name = parts[-3].split("/")[-1]
         ranks = self.ranks.get(name)
         pair = parts[-1].split(":")
-        if ranks is not None and len(pair) == 2:
+        if ranks is not None and len(pair) == 2 and pair[0].isdigit():
             return name, [ranks[int(member)] for member in pair]
         return name, ranks
 
@@ -216,6 +219,7 @@ def replace_groups(module):
     def ranks_of_split(given):
         return next((ranks for ranks in splits_of(given) if RANK in ranks), None)
 
+    share_values(module, device, mark, fnv)
     if os.environ.get("DRYDOCK_CAPTURE_LINES"):
         mark_lines(module)
     module._new_process_group_helper = tell(module._new_process_group_helper, ranks_of_helper, lambda given: None)
@@ -276,21 +280,32 @@ def find_lines():
 
 
 class Iterations:
-    """Ends the program once it has done what the capture wants: where it begins the forward pass behind so many iterations. Steps
-    of optimizers with no forward pass in between end one iteration.
+    """Ends the program once it has done what the capture wants: where it begins the forward pass behind so many iterations. An
+    iteration ends where an optimizer steps that has stepped in it before an earlier forward pass.
     """
 
     def __init__(self, wanted):
-        self.left = wanted
-        self.stepped = False
+        self.wanted = wanted
+        self.numbers = weakref.WeakKeyDictionary()  # of optimizers, in the order of their first steps
+        self.ended = 0
+        self.steps = set()  # since the last forward pass
+        self.stepped = set()  # in this iteration, before that
+        self.whole = None  # what an iteration steps, once one has ended
 
-    def note_step(self, *_):
-        self.stepped = True
+    def number_of(self, optimizer):
+        return self.numbers.setdefault(optimizer, len(self.numbers))
+
+    def note_step(self, optimizer, *_):
+        self.steps.add(self.number_of(optimizer))
 
     def note_forward(self):
-        self.stepped = False
-        self.left -= 1
-        if self.left == 0:
+        if self.stepped & self.steps:
+            self.ended += 1
+            self.whole, self.stepped = self.stepped, set()
+        self.stepped |= self.steps
+        self.steps = set()
+        is_whole = self.whole is not None and self.stepped >= self.whole
+        if self.ended + is_whole >= self.wanted:
             mark("enough iterations")
             mark_peaks()
             sys.stdout.flush()
@@ -350,12 +365,17 @@ def mark_modules(module):
     call = module.nn.Module.__call__
     wanted = int(os.environ.get("DRYDOCK_CAPTURE_ITERATIONS", "0"))
     iterations = Iterations(wanted)
-    if wanted > 0:
-        importlib.import_module("torch.optim.optimizer").register_optimizer_step_post_hook(iterations.note_step)
+
+    def note_step(optimizer, *_):
+        mark(f"optimizer {iterations.number_of(optimizer)}")
+        if wanted > 0:
+            iterations.note_step(optimizer)
+
+    importlib.import_module("torch.optim.optimizer").register_optimizer_step_post_hook(note_step)
 
     def call_and_mark(self, *arguments, **named):
         text = modules.text_of(self)
-        if iterations.stepped and b": " in text:  # a root
+        if iterations.steps and b": " in text:  # a root
             iterations.note_forward()
         begin(text, len(text))
         try:
@@ -381,12 +401,12 @@ def count_iterations(module):
         if b": " in modules.text_of(self):  # a root
             if kind.__call__ is call_and_count:
                 kind.__call__ = call
-            if iterations.stepped:
+            if iterations.steps:
                 iterations.note_forward()
         return call(self, *arguments, **named)
 
-    def note_step(*_):
-        iterations.note_step()
+    def note_step(optimizer, *_):
+        iterations.note_step(optimizer)
         if kind.__call__ is call:
             kind.__call__ = call_and_count
 
@@ -630,10 +650,16 @@ def observe(module):
         count_iterations(module)
 
 
+def accept_plans(module):
+    """The plans of absent ranks for a checkpoint are copies of this rank's, which the planner finds to overlap."""
+    module._validate_global_plan = lambda *arguments: True
+
+
 ACTIONS = {
     "torch": observe,
     "torch.distributed.rendezvous": replace_rendezvous,
     "torch.distributed.distributed_c10d": replace_groups,
+    "torch.distributed.checkpoint.default_planner": accept_plans,
 }
 if OBSERVER:
     ACTIONS["torch._inductor.runtime.triton_heuristics"] = mark_compiled

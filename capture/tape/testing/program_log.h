@@ -51,10 +51,11 @@ class ProgramLog {
     Launch("kernel", 8, stream);
     End(outputs);
   }
-  // A step of an optimizer.
-  void Step() {
+  // A step of the optimizer of this number.
+  void Step(int optimizer = 0) {
     Begin("scope Optimizer.step#AdamW.step");
     Operator("aten::_foreach_add_({Float[100]},1)", "()");
+    Mark("optimizer " + std::to_string(optimizer));
     End();
   }
 
