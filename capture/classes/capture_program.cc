@@ -391,6 +391,7 @@ class Capture {
       ASSIGN_OR_RETURN(captured.workload.launch, LaunchCosts(TapeHost()));
     }
     captured.output = output_;
+    captured.processor = summary_.processor;
     for (const WorldClass& of_ranks : classes) {
       if (captured.attention_backend.empty()) {
         captured.attention_backend = of_ranks.tape->attention_backend;

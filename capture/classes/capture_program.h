@@ -57,6 +57,7 @@ struct CapturedWorkload {
   std::string attention_backend;  // for WriteWorkload
   std::vector<CapturedClass> classes;  // by class of the workload, without that of unused GPUs
   std::string output;                  // the end of what rank 0 wrote to stdout
+  std::string processor;               // that the host's times are of; "": none are kept
   // What was taken for granted, for the summary: "12 kernels are estimated by the bytes they move".
   std::vector<std::string> notes;
 };

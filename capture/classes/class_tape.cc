@@ -99,6 +99,7 @@ class TapeMaker {
     out_.memory = tape_.memory;
     out_.host = tape_.host;
     out_.estimates = tape_.estimates;
+    out_.reads = tape_.reads;
     SetKey();
     return std::move(out_);
   }
@@ -110,17 +111,7 @@ class TapeMaker {
 
   // The kind of each group of the tape that the rank is in.
   Status FindKinds() {
-    std::map<std::string, int> count;
-    for (const TapeGroup& group : tape_.groups) {
-      const auto own = std::find(group.ranks.begin(), group.ranks.end(), tape_.rank);
-      if (own == group.ranks.end()) {
-        kinds_.emplace_back();
-        continue;
-      }
-      kinds_.push_back(Membership{{group.description, count[group.description]++},
-                                  0,
-                                  static_cast<int>(own - group.ranks.begin())});
-    }
+    kinds_ = MembershipsIn(tape_.groups, tape_.rank);
     for (const std::optional<Membership>& own : kinds_) {
       if (own.has_value() && groups_.Find(tape_.rank, own->kind) == nullptr) {
         return Error(fmt::format("rank {} is in a group '{}' that other ranks do not know",
@@ -372,16 +363,12 @@ bool SameEntry(const ClassTape& a, const ClassTape& b, size_t i) {
   return x.kind != RecordKind::kWork || WorkText(a, at_a) == WorkText(b, at_b);
 }
 
-// Returns true if two sizes differ by a share of the larger one, and by more than a few kernels
-// or rounded allocations.
-bool Differ(Bytes a, Bytes b, double share) {
-  constexpr double kFew = 32 << 20;
-  const auto x = static_cast<double>(a.count()), y = static_cast<double>(b.count());
-  return std::abs(x - y) > std::max(share * std::max(x, y), kFew);
+bool DoStepsDiffer(const ClassTape& a, const ClassTape& b) {
+  const auto x = static_cast<double>(a.optimizer.count());
+  const auto y = static_cast<double>(b.optimizer.count());
+  return std::abs(x - y) > std::max(StepTolerance::kShare * std::max(x, y),
+                                    static_cast<double>(StepTolerance::kFew.count()));
 }
-constexpr double kShareOfOptimizer = 0.1;
-// A thread of PyTorch decides when memory of messages is free: peaks differ from run to run.
-constexpr double kShareOfMemory = 0.1;
 
 std::string DescribePlace(const TapePlace& place) {
   std::string text = PhaseNames()[static_cast<size_t>(place.phase)];
@@ -459,8 +446,7 @@ std::string DescribeEntry(const ClassTape& tape, size_t at) {
 }
 
 bool AreAlike(const ClassTape& a, const ClassTape& b) {
-  return a.key == b.key && !Differ(a.optimizer, b.optimizer, kShareOfOptimizer) &&
-         !Differ(a.memory.allocated, b.memory.allocated, kShareOfMemory);
+  return a.key == b.key && !DoStepsDiffer(a, b);
 }
 
 std::optional<std::string> FirstDifference(const ClassTape& a, const std::string& a_name,
@@ -487,13 +473,9 @@ std::optional<std::string> FirstDifference(const ClassTape& a, const std::string
         "entry {} of the iteration ({}): {} has {}, {} has {}", (has_a ? at_a : at_b) + 1,
         DescribePlace(has_a ? a.places[at_a] : b.places[at_b]), a_name, one, b_name, other);
   }
-  if (Differ(a.optimizer, b.optimizer, kShareOfOptimizer)) {
-    return fmt::format("the optimizer's step: {} moves {}, {} moves {}", a_name,
-                       ToString(a.optimizer), b_name, ToString(b.optimizer));
-  }
-  if (AreAlike(a, b)) return std::nullopt;
-  return fmt::format("the peak of memory: {} allocates {}, {} {}", a_name,
-                     ToString(a.memory.allocated), b_name, ToString(b.memory.allocated));
+  if (!DoStepsDiffer(a, b)) return std::nullopt;
+  return fmt::format("the optimizer's step: {} moves {}, {} moves {}", a_name,
+                     ToString(a.optimizer), b_name, ToString(b.optimizer));
 }
 
 }  // namespace drydock::capture

@@ -41,7 +41,17 @@ struct ClassTape : RankTape {
   std::vector<int64_t> calls;     // by entry: which call of the log it is, from 0; -1: none
 };
 
-// Returns true if tapes of the same key differ too little to matter.
+// By how much the bytes that ranks of a class move in a step of the optimizer may differ.
+struct StepTolerance {
+  // Of the larger. A step is a few percent of an iteration: a tenth of it is less than the models
+  // of kernels are off.
+  static constexpr double kShare = 0.1;
+  // In any case. A GPU moves them in the time of a few launches.
+  static constexpr Bytes kFew = Bytes(int64_t{32} << 20);
+};
+
+// Returns true if the tapes have the same key, and their steps differ too little to matter. Peaks
+// of memory may differ: a thread of PyTorch decides when memory of messages is free.
 bool AreAlike(const ClassTape& a, const ClassTape& b);
 
 // Returns what the GPU does; the host's time differs from run to run.

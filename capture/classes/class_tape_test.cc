@@ -62,6 +62,26 @@ TEST(ClassTapeTest, NamesTheFirstDifference) {
               ::testing::HasSubstr("entry 1 of the iteration"));
 }
 
+TEST(ClassTapeTest, StepsMayDifferALittleAndPeaksOfMemoryMay) {
+  const auto of_step = [](int64_t bytes) {
+    TapeBuilder b(0, 4);
+    b.place = {Phase::kOptimizer, -1, -1};
+    b.Work("step", 1000);
+    b.tape.submodules.back().bytes = Bytes(bytes);
+    return Made(b);
+  };
+  const int64_t few = StepTolerance::kFew.count();
+  ClassTape one = of_step(100 * few), other = of_step(105 * few);
+  one.memory.allocated = Bytes(1);
+  other.memory.allocated = Bytes(few * 1000);
+  EXPECT_TRUE(AreAlike(one, other));
+  EXPECT_EQ(FirstDifference(one, "rank 0", other, "rank 1"), std::nullopt);
+  EXPECT_FALSE(AreAlike(one, of_step(80 * few)));
+  EXPECT_EQ(*FirstDifference(one, "rank 0", of_step(80 * few), "rank 1"),
+            "the optimizer's step: rank 0 moves 3.355 GB, rank 1 moves 2.684 GB");
+  EXPECT_TRUE(AreAlike(of_step(few / 2), of_step(few)));
+}
+
 // An all-to-all consists of messages from each member to each. The position in the group does not
 // matter.
 TEST(ClassTapeTest, AnExchangeWithEverybodyIsOneCall) {

@@ -49,6 +49,53 @@ std::map<std::string, TapeEstimate> EstimatesOf(const std::vector<WorldClass>& c
   return all;
 }
 
+// Products of the representatives that no model of kernels knows, by type.
+std::map<DataType, size_t> ProductsAtRates(const std::vector<WorldClass>& classes) {
+  std::map<DataType, size_t> count;
+  for (const WorldClass& of_ranks : classes) {
+    const ClassTape& tape = *of_ranks.tape;
+    for (size_t i = 0; i < tape.entries.size(); ++i) {
+      if (tape.entries[i].kind != RecordKind::kWork || tape.places[i].transfer >= 0) continue;
+      for (const uint32_t index : tape.blocks[tape.entries[i].count].submodules) {
+        const Submodule& submodule = tape.submodules[index];
+        if (submodule.Is<submodule::FlopsAndBytes>()) ++count[submodule.type];
+      }
+    }
+  }
+  return count;
+}
+
+// Of the representatives of all classes, the commonest first.
+std::vector<TapeRead> ReadsOf(const std::vector<WorldClass>& classes) {
+  std::vector<TapeRead> all;
+  for (const WorldClass& of_ranks : classes) {
+    for (const TapeRead& read : of_ranks.tape->reads) {
+      const auto known = std::find_if(all.begin(), all.end(),
+                                      [&](const TapeRead& other) { return other.IsLike(read); });
+      if (known == all.end()) {
+        all.push_back(read);
+        continue;
+      }
+      known->count += read.count;
+      if (known->value != read.value) known->value.clear();
+    }
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const TapeRead& a, const TapeRead& b) { return a.count > b.count; });
+  return all;
+}
+
+// "train.py:41 reads fp32[] that depends on aten::sum of Float[4096,4096]; it is 0: 12 times"
+std::string TextOf(const TapeRead& read) {
+  std::string text =
+      fmt::format("{} reads {}", read.line.empty() ? "a library" : read.line, read.shape);
+  if (!read.origin.empty()) text += " that depends on " + read.origin;
+  text += read.value.empty() ? "; it is zero or balanced" : fmt::format("; it is {}", read.value);
+  return text + ": " + Plural(static_cast<size_t>(read.count), "time");
+}
+
+constexpr size_t kShownReads = 5;
+
 }  // namespace
 
 void CaptureSummary::Compare(const ClassTape& stands, const ClassTape& other) {
@@ -121,11 +168,34 @@ void Describe(const std::vector<std::string>& command, const WorldGroups& groups
     assume("estimated kernels", text);
     notes->push_back("estimated: " + text);
   }
+  for (const auto& [type, count] : ProductsAtRates(classes)) {
+    const DataType rate = TypeOfRate(type, workload->topology);
+    std::string text = fmt::format("{} of {} at the dense rate of {} that the GPU's file states",
+                                   Plural(count, "product"), ToString(type), ToString(rate));
+    if (rate != type) text += fmt::format(", as it states none of {}", ToString(type));
+    assume("products without a model", text);
+    notes->push_back("no model of kernels: " + text);
+  }
   if (all.unknown > 0) {
     const std::string text =
         fmt::format("{}, as long as an empty kernel", Plural(all.unknown, "launch"));
     assume("unknown kernels", text);
     notes->push_back("unknown: " + text);
+  }
+  const std::vector<TapeRead> reads = ReadsOf(classes);
+  if (!reads.empty()) {
+    size_t count = 0;
+    for (const TapeRead& read : reads) count += static_cast<size_t>(read.count);
+    std::string text =
+        fmt::format("{} by the host at {}", Plural(count, "read"), Plural(reads.size(), "place"));
+    notes->push_back("values that nobody computed: " + text + "; the program may branch on them");
+    const size_t shown = std::min(reads.size(), kShownReads);
+    for (size_t i = 0; i < shown; ++i) {
+      notes->push_back(TextOf(reads[i]));
+      text += (i == 0 ? ": " : "; ") + TextOf(reads[i]);
+    }
+    if (shown < reads.size()) text += "; ...";
+    assume("values not computed", text);
   }
   if (!summary.lacked.empty()) {
     const std::vector<int> list(summary.lacked.begin(), summary.lacked.end());

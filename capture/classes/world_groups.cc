@@ -4,6 +4,20 @@
 
 namespace drydock::capture {
 
+std::vector<std::optional<Membership>> MembershipsIn(const std::vector<TapeGroup>& groups,
+                                                     int rank) {
+  std::vector<std::optional<Membership>> all;
+  GroupKinds kinds;
+  for (const TapeGroup& group : groups) {
+    std::optional<Membership>& own = all.emplace_back();
+    const auto at = std::find(group.ranks.begin(), group.ranks.end(), rank);
+    if (at == group.ranks.end()) continue;
+    own = Membership{kinds.Next(group.description), static_cast<int>(all.size()) - 1,
+                     static_cast<int>(at - group.ranks.begin())};
+  }
+  return all;
+}
+
 bool WorldGroups::Add(const std::vector<TapeGroup>& groups) {
   std::map<std::pair<std::string, std::vector<int>>, size_t> seen;
   const size_t before = groups_.size();
@@ -17,12 +31,9 @@ bool WorldGroups::Add(const std::vector<TapeGroup>& groups) {
     for (size_t position = 0; position < group.ranks.size(); ++position) {
       // A tape with such a rank is refused.
       if (static_cast<size_t>(group.ranks[position]) >= of_rank_.size()) continue;
-      std::vector<Membership>& own = of_rank_[static_cast<size_t>(group.ranks[position])];
-      const auto ordinal = std::count_if(own.begin(), own.end(), [&](const Membership& earlier) {
-        return earlier.kind.description == group.description;
-      });
-      own.push_back(
-          {{group.description, static_cast<int>(ordinal)}, index, static_cast<int>(position)});
+      const auto rank = static_cast<size_t>(group.ranks[position]);
+      of_rank_[rank].push_back(
+          {kinds_[rank].Next(group.description), index, static_cast<int>(position)});
     }
   }
   return groups_.size() > before;

@@ -6,6 +6,7 @@
 
 #include <compare>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,13 +26,27 @@ struct GroupKind {
 // A rank's place in a group.
 struct Membership {
   GroupKind kind;
-  int group = 0;     // index into WorldGroups::groups
+  int group = 0;     // index into the groups
   int position = 0;  // in the group
 };
 
+// Gives the groups that a rank is in their kinds, in the order in which its program makes them.
+class GroupKinds {
+ public:
+  GroupKind Next(const std::string& description) { return {description, count_[description]++}; }
+
+ private:
+  std::map<std::string, int> count_;
+};
+
+// Returns the rank's place in each of a tape's groups; nothing where it is not in it.
+std::vector<std::optional<Membership>> MembershipsIn(const std::vector<TapeGroup>& groups,
+                                                     int rank);
+
 class WorldGroups {
  public:
-  explicit WorldGroups(int world) : of_rank_(static_cast<size_t>(world)) {}
+  explicit WorldGroups(int world)
+      : of_rank_(static_cast<size_t>(world)), kinds_(static_cast<size_t>(world)) {}
 
   // Adds the groups of a tape that are not known yet. Returns true if there are any.
   bool Add(const std::vector<TapeGroup>& groups);
@@ -50,6 +65,7 @@ class WorldGroups {
   // Groups of one description and the same ranks, in order.
   std::map<std::pair<std::string, std::vector<int>>, std::vector<int>> known_;
   std::vector<std::vector<Membership>> of_rank_;
+  std::vector<GroupKinds> kinds_;  // by rank
 };
 
 }  // namespace drydock::capture

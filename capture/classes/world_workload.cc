@@ -109,6 +109,7 @@ class WorkloadMaker {
     if (!has_peaks) workload_.pytorch.clear();
     RETURN_IF_ERROR(SetGroups());
     SetUses();
+    SetRates();
     SetTotals();
     RETURN_IF_ERROR(SetHostMemory());
     RETURN_IF_ERROR(SetLaunch());
@@ -279,6 +280,13 @@ class WorkloadMaker {
     workload_.uses.assign(uses.begin(), uses.end());
   }
 
+  void SetRates() {
+    for (Submodule& submodule : workload_.submodules) {
+      if (!submodule.Is<submodule::FlopsAndBytes>()) continue;
+      submodule.type = TypeOfRate(submodule.type, workload_.topology);
+    }
+  }
+
   void SetTotals() {
     std::vector<double> block_flops;
     std::vector<DataType> block_types;
@@ -343,6 +351,13 @@ class WorkloadMaker {
 };
 
 }  // namespace
+
+DataType TypeOfRate(DataType type, const Topology& topology) {
+  const bool is_stated =
+      std::all_of(topology.gpus.begin(), topology.gpus.end(),
+                  [type](const GpuSpec& gpu) { return gpu.RateOf(type).flops_per_second() > 0; });
+  return is_stated ? type : DataType::kFp32;
+}
 
 Result<Workload> MakeWorldWorkload(const Topology& topology, const std::vector<int>& gpu_of_rank,
                                    const WorldGroups& groups,

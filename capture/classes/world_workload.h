@@ -24,6 +24,10 @@ struct WorldClass {
 // an index into the tape.
 using LineOfCall = std::function<std::string(const ClassTape& tape, size_t entry)>;
 
+// Returns whose dense rate products of this type take that no model of kernels knows: their own, or
+// that of fp32, which comes next, if some GPU's file states none.
+DataType TypeOfRate(DataType type, const Topology& topology);
+
 // `gpu_of_rank`: of the cluster. Every rank of the world is in one class. The calls of all ranks
 // are matched: an error says which ranks, which calls and, with `line`, where. GPUs without a rank
 // get an empty program. Memory: the tapes twice, and all calls of one communicator of each kind

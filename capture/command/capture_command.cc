@@ -14,16 +14,19 @@
 #include "capture/classes/capture_program.h"
 #include "capture/command/parts.h"
 #include "capture/command/python_choice.h"
+#include "capture/command/rank_program.h"
 #include "capture/command/setup.h"
 #include "capture/environment/environment.h"
 #include "capture/intercept/find_launch.h"
+#include "capture/intercept/rank_launches.h"
 #include "capture/launch/launchers.h"
 #include "capture/launch/options.h"
-#include "capture/launch/python_command.h"
+#include "capture/launch/user_variables.h"
 #include "capture/launch/words.h"
 #include "capture/run/process_facts.h"
 #include "core/base/files.h"
 #include "core/base/plural.h"
+#include "core/base/process.h"
 #include "core/base/writable.h"
 #include "core/schema/artefacts/artefacts.h"
 #include "core/schema/cluster/cluster_file.h"
@@ -135,23 +138,38 @@ std::string CacheOf(const Options& options) {
   return options.cache.empty() ? capture::DefaultCache() : options.cache;
 }
 
-Result<capture::CaptureEnvironment> Prepare(const Options& options, const capture::Parts& parts,
+capture::Tell Teller(const CommonOptions& common) {
+  return [&common](const std::string& line) { Report(kTool, common, line); };
+}
+
+Result<capture::CaptureEnvironment> Prepare(const Options& options, const CommonOptions& common,
+                                            const capture::Parts& parts,
                                             const std::string& python) {
-  return capture::PrepareEnvironment(python, parts.capture, CacheOf(options) + "/environments");
+  return capture::PrepareEnvironment(python, parts.capture, CacheOf(options) + "/environments",
+                                     Teller(common));
+}
+
+// Runs in a signal handler.
+size_t WordsWhenInterrupted(char* text, size_t size) {
+  constexpr std::string_view kWords =
+      "what has been fetched is kept; 'drydock capture --setup' goes on there";
+  return kWords.copy(text, size);
 }
 
 Status RunSetUp(const Options& options, const CommonOptions& common) {
   ASSIGN_OR_RETURN(const capture::Parts parts, capture::FindParts());
   std::string python = options.python;
   if (common.check) {
-    if (python.empty()) python = capture::SetUpPython(parts, CacheOf(options));
+    if (python.empty()) python = capture::SetUpPython(CacheOf(options));
     if (python.empty()) return Error("no environment has been set up", {CacheOf(options), 0, 0});
     return capture::CheckPython(python);
   }
   if (python.empty()) {
-    ASSIGN_OR_RETURN(python, capture::SetUp(parts, CacheOf(options), common.quiet));
+    SayWhenInterrupted(kTool.name.c_str(), WordsWhenInterrupted);
+    ASSIGN_OR_RETURN(python, capture::SetUp(parts, CacheOf(options), common.quiet, Teller(common)));
   }
-  ASSIGN_OR_RETURN(const capture::CaptureEnvironment environment, Prepare(options, parts, python));
+  ASSIGN_OR_RETURN(const capture::CaptureEnvironment environment,
+                   Prepare(options, common, parts, python));
   Report(kTool, common,
          fmt::format("ready: {} with PyTorch {}", python, environment.torch_version));
   return OkStatus();
@@ -167,6 +185,7 @@ capture::ClusterSize SizeOf(const Topology& topology) {
   size.compute_capability =
       fmt::format("{}.{}", facts.compute_capability / 10, facts.compute_capability % 10);
   size.memory_mib = static_cast<long>(facts.memory_bytes >> 20);
+  size.driver = facts.driver;
   return size;
 }
 
@@ -202,10 +221,16 @@ Result<Launch> Choose(const Options& options, const FoundLaunches& found) {
   if (count == 1 || options.launch > 0) {
     return found.launches[static_cast<size_t>(std::max(options.launch, 1) - 1)];
   }
+  const Launch& first = found.launches.front();
   std::string list;
   for (int i = 0; i < count; ++i) {
-    list += fmt::format("\n  --launch {}  {}", i + 1,
-                        capture::Describe(found.launches[static_cast<size_t>(i)]));
+    const Launch& launch = found.launches[static_cast<size_t>(i)];
+    list += fmt::format("\n  --launch {}  {}", i + 1, capture::Describe(launch));
+    if (launch.command != first.command) continue;
+    // Only variables tell these apart.
+    for (const std::string& name : capture::DifferentVariables(launch, first)) {
+      list += fmt::format(", {}={}", name, capture::Quoted(ValueOf(launch.environment, name)));
+    }
   }
   return Error(fmt::format("the script launches {} programs; choose one:{}", count, list));
 }
@@ -217,8 +242,7 @@ Result<FoundLaunches> Find(const Options& options, const CommonOptions& common,
   script.stand_ins = parts.stand_ins;
   script.cluster = size;
   if (!options.python.empty()) {
-    ASSIGN_OR_RETURN(script.python,
-                     capture::FindProgram(options.python, capture::OwnEnvironment()));
+    ASSIGN_OR_RETURN(script.python, capture::PathOfProgram(options.python, OwnEnvironment()));
   }
   script.keep_home = options.keep_home;
   script.run_helpers = options.run_helpers;
@@ -239,6 +263,7 @@ Status PrintArguments(const Options& options, const CommonOptions& common) {
   if (options.cluster.empty()) {
     size.hosts = kMaxHosts;
     size.gpu = "NVIDIA GPU";
+    size.driver = capture::kDriverVersion;
     Report(kTool, common,
            fmt::format("no --cluster: hosts with {} are taken for granted",
                        Plural(size.gpus_per_host, "GPU")));
@@ -258,7 +283,7 @@ Status PrintArguments(const Options& options, const CommonOptions& common) {
       RETURN_IF_ERROR(capture::CheckFits(launch, size, options.cluster));
     }
   }
-  const capture::Variables own = capture::OwnEnvironment();
+  const Variables own = OwnEnvironment();
   for (const Launch& launch : found.launches) {
     if (options.json) {
       fmt::print("{}\n", capture::JsonText(launch, own));
@@ -270,70 +295,18 @@ Status PrintArguments(const Options& options, const CommonOptions& common) {
   return OkStatus();
 }
 
-// Removes what a capture sets for each rank, and a program that is started by itself has not.
-std::vector<std::string> WithoutRank(const Launch& launch) {
-  std::vector<std::string> command = {"/usr/bin/env"}, restored;
-  for (const char* name :
-       {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "GROUP_RANK", "GROUP_WORLD_SIZE",
-        "NODE_RANK", "MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID"}) {
-    if (capture::Has(launch.environment, name)) {
-      restored.push_back(std::string(name) + "=" + capture::ValueOf(launch.environment, name));
-    } else {
-      command.insert(command.end(), {"-u", name});
-    }
-  }
-  command.insert(command.end(), restored.begin(), restored.end());
-  return command;
-}
-
-// The command of every rank. A number of the rank inside a word comes from the variables that a
-// capture sets for each.
-std::vector<std::string> CommandFor(const Launch& launch, const std::string& python) {
-  std::vector<std::string> command = launch.command;
-  command.front() = python;
-  if (launch.launcher.empty()) {
-    std::vector<std::string> alone = WithoutRank(launch);
-    alone.insert(alone.end(), command.begin(), command.end());
-    return alone;
-  }
-  if (launch.rank_words.empty()) return command;
-  std::string line = "exec";
-  for (size_t i = 0; i < command.size(); ++i) {
-    const auto word =
-        std::find_if(launch.rank_words.begin(), launch.rank_words.end(),
-                     [&](const capture::RankWord& known) { return known.index == i; });
-    if (word == launch.rank_words.end()) {
-      line += " " + capture::Quoted(command[i]);
-      continue;
-    }
-    const char* variable = word->number == capture::RankNumber::kRank        ? "RANK"
-                           : word->number == capture::RankNumber::kLocalRank ? "LOCAL_RANK"
-                                                                             : "GROUP_RANK";
-    line += fmt::format(" {}\"${}\"{}", word->before.empty() ? "" : capture::Quoted(word->before),
-                        variable, word->after.empty() ? "" : capture::Quoted(word->after));
-  }
-  return {"/bin/sh", "-c", line};
-}
-
-// "train.py", "torchtitan.train".
-std::string NameOf(const Launch& launch) {
-  const capture::PythonCommand python = capture::ReadPythonCommand(launch.command);
-  return python.kind == capture::PythonCommand::Kind::kFile ? BaseName(python.target)
-                                                            : python.target;
-}
-
 capture::CaptureOptions OptionsFor(const Options& options, const Launch& launch,
                                    const std::string& python) {
   capture::CaptureOptions capture;
-  capture.command = CommandFor(launch, python);
+  capture.command = capture::CommandOfRanks(launch, python);
   capture.folder = launch.folder;
   capture.environment = launch.environment;
   if (!launch.rank_variables.empty()) {
     capture.rank_variables = [launch](int rank) {
-      capture::Variables variables;
-      const capture::Variables all = capture::EnvironmentOf(launch, rank);
+      Variables variables;
+      const Variables all = capture::EnvironmentOf(launch, rank);
       for (const auto& [name, number] : launch.rank_variables) {
-        variables.emplace_back(name, capture::ValueOf(all, name));
+        variables.emplace_back(name, ValueOf(all, name));
       }
       return variables;
     };
@@ -378,6 +351,30 @@ void Announce(const CommonOptions& common, const capture::CapturedWorkload& capt
   }
 }
 
+// How the workload came about: another capture with the same gives the same.
+Provenance ProvenanceOf(const Options& options, const ClusterInput& cluster, const Launch& launch,
+                        const std::string& python, const capture::CaptureEnvironment& environment) {
+  Provenance provenance;
+  provenance.tool = kTool.name;
+  provenance.inputs = {{BaseName(options.cluster), Sha256(cluster.yaml)}};
+  provenance.options = options.overrides;
+  const auto add = [&](const char* name, const std::string& value) {
+    provenance.options.push_back(fmt::format("{}={}", name, value));
+  };
+  add("iteration", std::to_string(options.iteration));
+  add("command", capture::Quoted(options.program));
+  add("launcher", launch.launcher.empty() ? "none" : launch.launcher);
+  add("hosts", std::to_string(launch.hosts));
+  add("ranks-per-host", std::to_string(launch.ranks_per_host));
+  add("program", capture::Quoted(launch.command));
+  for (const auto& [name, value] : capture::SettingsIn(launch.environment)) {
+    add("variable", fmt::format("{}={}", name, value));
+  }
+  add("python", fmt::format("{} {}", environment.python_version, python));
+  add("pytorch", environment.torch_version);
+  return provenance;
+}
+
 Status RunCapture(const Options& options, const CommonOptions& common) {
   ASSIGN_OR_RETURN(const ClusterInput cluster, LoadCluster(options.cluster, options.overrides));
   ASSIGN_OR_RETURN(const capture::Parts parts, capture::FindParts());
@@ -388,22 +385,21 @@ Status RunCapture(const Options& options, const CommonOptions& common) {
   ASSIGN_OR_RETURN(Launch launch, Choose(options, found));
   RETURN_IF_ERROR(GiveRanks(options, size, &launch));
   RETURN_IF_ERROR(capture::CheckFits(launch, size, options.cluster));
+  RETURN_IF_ERROR(capture::CheckProgram(launch));
   ASSIGN_OR_RETURN(const std::string python,
-                   capture::ChoosePython(options.python, launch, parts, CacheOf(options)));
-  ASSIGN_OR_RETURN(const capture::CaptureEnvironment environment, Prepare(options, parts, python));
+                   capture::ChoosePython(options.python, launch, CacheOf(options), Teller(common)));
+  ASSIGN_OR_RETURN(const capture::CaptureEnvironment environment,
+                   Prepare(options, common, parts, python));
   Report(kTool, common,
          fmt::format("{}, PyTorch {}", capture::Describe(launch), environment.torch_version));
   if (common.check) return OkStatus();
   ASSIGN_OR_RETURN(
       capture::CapturedWorkload captured,
       CaptureWatched(common, environment, cluster.topology, OptionsFor(options, launch, python)));
-  captured.workload.totals.model_name = NameOf(launch);
+  captured.workload.totals.model_name = capture::NameOfProgram(launch);
   Announce(common, captured);
-  Provenance provenance;
-  provenance.tool = kTool.name;
-  provenance.inputs = {{BaseName(options.cluster), Sha256(cluster.yaml)}};
-  provenance.options = options.overrides;
-  provenance.options.push_back(fmt::format("iteration={}", options.iteration));
+  Provenance provenance = ProvenanceOf(options, cluster, launch, python, environment);
+  provenance.options.push_back("processor=" + captured.processor);
   return WriteWorkload(options.run, captured.workload, cluster, provenance,
                        captured.attention_backend);
 }

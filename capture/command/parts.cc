@@ -1,20 +1,12 @@
 #include "capture/command/parts.h"
 
-#include <unistd.h>
-
-#include <climits>
 #include <cstdlib>
 
 #include "core/base/files.h"
+#include "core/base/process.h"
 #include "core/nccl/nccl_library.h"
 
 namespace drydock::capture {
-
-std::string FolderOfExecutable() {
-  char path[PATH_MAX];
-  const ssize_t length = ::readlink("/proc/self/exe", path, sizeof path);
-  return length <= 0 ? "." : DirectoryOf(std::string(path, static_cast<size_t>(length)));
-}
 
 Result<Parts> FindParts() {
   const std::string build = DirectoryOf(FolderOfExecutable());

@@ -19,9 +19,6 @@ struct Parts {
 // Errors: a part is missing; the message names it and how it is built.
 Result<Parts> FindParts();
 
-// The folder of this executable.
-std::string FolderOfExecutable();
-
 // Where set-up and stand-ins are kept by default: drydock in the user's cache folder.
 std::string DefaultCache();
 

@@ -10,14 +10,14 @@
 
 namespace drydock::capture {
 
-// The file of a program, as a shell finds it: a path, or a name in PATH. Errors: there is none.
-Result<std::string> FindProgram(const std::string& program, const Variables& environment);
+// The whole path of a program that a shell would start. Errors: there is none.
+Result<std::string> PathOfProgram(const std::string& program, const Variables& environment);
 
 // `given`: of --python, or "". Else the Python that the launch would use, if it has PyTorch with
-// CUDA, else the one that --setup has made in `cache`. Errors: none of them is there; the message
-// says what each lacks.
-Result<std::string> ChoosePython(const std::string& given, const Launch& launch, const Parts& parts,
-                                 const std::string& cache);
+// CUDA, else the one that --setup has made in `cache`, and `tell` says why. Errors: none of them is
+// there; the message says what each lacks.
+Result<std::string> ChoosePython(const std::string& given, const Launch& launch,
+                                 const std::string& cache, const Tell& tell);
 
 }  // namespace drydock::capture
 

@@ -1,52 +1,35 @@
 #include "capture/command/setup.h"
 
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <sstream>
 #include <vector>
 
-#include "capture/standins/command.h"
 #include "core/base/files.h"
+#include "core/base/process.h"
 
 namespace drydock::capture {
 namespace {
 
 namespace fs = std::filesystem;
 
-// The wheels, unpacked, with the observers that are compiled for them.
-constexpr uintmax_t kNeededBytes = uintmax_t{3} << 30;
+// The list of wheels of which an environment has been made; beside its bin/.
+constexpr const char* kListName = "wheels.txt";
 
 std::string FolderOf(const std::string& cache) { return cache + "/python"; }
 
-// Runs a program that shows its own progress and errors.
-Status RunShown(const std::vector<std::string>& words) {
-  std::vector<char*> argv;
-  for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
-  argv.push_back(nullptr);
-  pid_t child = 0;
-  const int failed = ::posix_spawnp(&child, argv[0], nullptr, nullptr, argv.data(), environ);
-  if (failed != 0)
-    return Error(fmt::format("cannot start {}: {}", words.front(), strerror(failed)));
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+// The lines of a list, without its comments.
+std::vector<std::string> WheelsIn(const std::string& list) {
+  std::vector<std::string> wheels;
+  std::istringstream lines(list);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("#")) wheels.push_back(line);
   }
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return OkStatus();
-  return Error("the environment was not made; what has been fetched is kept");
-}
-
-Status CheckSpace(const std::string& cache) {
-  std::error_code failed;
-  const fs::space_info space = fs::space(cache, failed);
-  if (failed || space.available >= kNeededBytes) return OkStatus();
-  return Error(fmt::format("has {:.1f} GB free; the environment needs {:.1f} GB",
-                           static_cast<double>(space.available) / 1e9,
-                           static_cast<double>(kNeededBytes) / 1e9),
-               {cache, 0, 0});
+  return wheels;
 }
 
 // The interpreter for which the list has wheels, else any other.
@@ -57,41 +40,88 @@ Result<std::string> FindInterpreter() {
   return Error("there is no python3 to make the environment with (package python3)");
 }
 
-}  // namespace
+// The scripts of an environment name the folder in which it was made.
+Status NameFolder(const std::string& made_in, const std::string& folder) {
+  std::error_code failed;
+  for (const auto& entry : fs::directory_iterator(made_in + "/bin", failed)) {
+    if (entry.is_symlink() || !entry.is_regular_file()) continue;
+    const std::string path = entry.path().string();
+    ASSIGN_OR_RETURN(std::string text, ReadFile(path));
+    for (size_t at = text.find(made_in); at != std::string::npos; at = text.find(made_in, at)) {
+      text.replace(at, made_in.size(), folder);
+    }
+    RETURN_IF_ERROR(WriteFileAtomically(path, text));
+  }
+  return failed ? Error("cannot be read: " + failed.message(), {made_in + "/bin", 0, 0})
+                : OkStatus();
+}
 
-std::string SetUpPython(const Parts& parts, const std::string& cache) {
-  const std::string python = FolderOf(cache) + "/bin/python";
-  const Result<std::string> made = ReadFile(FolderOf(cache) + "/wheels.txt");
-  const Result<std::string> wanted = ReadFile(parts.wheels + "/wheels.txt");
-  if (!made.ok() || !wanted.ok() || *made != *wanted || !FileExists(python)) return "";
+// An environment of this interpreter with the packages of a folder, which it takes.
+Status MakeEnvironment(const std::string& interpreter, const std::string& list,
+                       const std::string& packages, const std::string& folder) {
+  ASSIGN_OR_RETURN(StagedDirectory staged, StagedDirectory::Create(folder));
+  const Result<std::string> made = RunCommand(
+      {interpreter, "-m", "venv", "--without-pip", "--prompt", "drydock", staged.path()});
+  if (!made.ok()) return made.error();
+  ASSIGN_OR_RETURN(
+      const std::string site,
+      RunCommand({staged.path() + "/bin/python", "-c",
+                  "import sysconfig; print(sysconfig.get_paths()['platlib'], end='')"}));
+  RETURN_IF_ERROR(NameFolder(staged.path(), folder));
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(list));
+  RETURN_IF_ERROR(staged.Write(kListName, text));
+  if (std::rename(packages.c_str(), site.c_str()) != 0) {
+    return Error(fmt::format("cannot be moved to {}: {}", site, strerror(errno)), {packages, 0, 0});
+  }
+  return staged.Commit();
+}
+
+// The environment that is there, if any. Errors: there is one that does not work.
+Result<std::string> Present(const std::string& cache, const std::string& list, const Tell& tell) {
+  const std::string folder = FolderOf(cache);
+  std::string python = SetUpPython(cache);
+  if (python.empty()) {
+    std::error_code ignored;
+    if (!fs::exists(folder, ignored)) return python;
+    return Error(
+        "this environment has no Python any more; remove the folder, and run --setup again",
+        {folder, 0, 0});
+  }
+  const Result<std::string> made = ReadFile(folder + "/" + kListName), wanted = ReadFile(list);
+  if (tell && made.ok() && wanted.ok() && WheelsIn(*made) != WheelsIn(*wanted)) {
+    tell(
+        fmt::format("{} was made by another version of Drydock, with other packages, and stays as "
+                    "it is; --cache DIR makes another one",
+                    folder));
+  }
   return python;
 }
 
-Result<std::string> SetUp(const Parts& parts, const std::string& cache, bool quiet) {
-  if (const std::string ready = SetUpPython(parts, cache); !ready.empty()) return ready;
-  RETURN_IF_ERROR(MakeDirectories(cache));
-  RETURN_IF_ERROR(CheckSpace(cache));
-  ASSIGN_OR_RETURN(const std::string interpreter, FindInterpreter());
-  const std::string script = parts.wheels + "/fetch_wheels.py";
+}  // namespace
+
+std::string SetUpPython(const std::string& cache) {
+  const std::string python = FolderOf(cache) + "/bin/python";
+  return FileExists(python) ? python : "";
+}
+
+Result<std::string> SetUp(const Parts& parts, const std::string& cache, bool quiet,
+                          const Tell& tell) {
   const std::string list = parts.wheels + "/wheels.txt";
-  const std::string downloads = cache + "/downloads";
-  std::vector<std::string> fetch = {interpreter, script, "fetch", list, downloads};
+  RETURN_IF_ERROR(MakeDirectories(cache));
+  ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::Take(FolderOf(cache), tell));
+  ASSIGN_OR_RETURN(const std::string ready, Present(cache, list, tell));
+  if (!ready.empty()) return ready;
+  ASSIGN_OR_RETURN(const std::string interpreter, FindInterpreter());
+  const std::string packages = cache + "/packages";
+  std::vector<std::string> fetch = {interpreter, parts.wheels + "/fetch.py", packages,
+                                    "--downloads", cache + "/downloads"};
   if (quiet) fetch.push_back("--quiet");
-  RETURN_IF_ERROR(RunShown(fetch));
-  ASSIGN_OR_RETURN(StagedDirectory staged, StagedDirectory::Create(FolderOf(cache)));
-  const Result<std::string> made =
-      RunCommand({interpreter, "-m", "venv", "--without-pip", staged.path()});
-  if (!made.ok()) return made.error();
-  ASSIGN_OR_RETURN(
-      const std::string packages,
-      RunCommand({staged.path() + "/bin/python", "-c",
-                  "import sysconfig; print(sysconfig.get_paths()['platlib'], end='')"}));
-  RETURN_IF_ERROR(RunShown({interpreter, script, "unpack", list, downloads, packages}));
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(list));
-  RETURN_IF_ERROR(staged.Write("wheels.txt", text));
-  RETURN_IF_ERROR(staged.Commit());
-  std::error_code ignored;
-  fs::remove_all(downloads, ignored);
+  ASSIGN_OR_RETURN(const int status, RunShown(fetch));
+  if (status != 0) {
+    return Error(
+        "the environment was not made; what has been fetched is kept for the next --setup");
+  }
+  RETURN_IF_ERROR(MakeEnvironment(interpreter, list, packages, FolderOf(cache)));
   return FolderOf(cache) + "/bin/python";
 }
 

@@ -6,19 +6,21 @@
 #include <string>
 
 #include "capture/command/parts.h"
+#include "capture/environment/folder_lock.h"
 #include "core/base/result.h"
 
 namespace drydock::capture {
 
-// The Python of the environment in `cache`; "" if there is none yet, or one of another list of
-// wheels.
-std::string SetUpPython(const Parts& parts, const std::string& cache);
+// The Python of the environment in `cache`; "" if there is none.
+std::string SetUpPython(const std::string& cache);
 
-// Fetches what is missing and makes the environment. It appears as a whole, or not at all. A file
-// whose transfer was interrupted goes on where it stopped. Shows sizes and progress on stderr,
-// unless `quiet`. Returns its Python. Errors: no Python for which there are wheels, no network, no
-// space.
-Result<std::string> SetUp(const Parts& parts, const std::string& cache, bool quiet);
+// Makes the environment, as a whole or not at all. What has been fetched stays until then, so a
+// set-up that was interrupted goes on where it stopped. An environment that is there stays as it
+// is, since the user may have put packages into it; if this version of Drydock would make another
+// one, `tell` says so. Shows sizes and progress on stderr unless `quiet`. Returns its Python.
+// Errors: no Python for which there are wheels, no network, no space.
+Result<std::string> SetUp(const Parts& parts, const std::string& cache, bool quiet,
+                          const Tell& tell);
 
 }  // namespace drydock::capture
 

@@ -9,26 +9,27 @@
 #include <optional>
 #include <regex>
 
-#include "capture/standins/command.h"
 #include "capture/standins/standins.h"
 #include "core/base/files.h"
+#include "core/base/process.h"
 
 namespace drydock::capture {
 namespace {
 
 namespace fs = std::filesystem;
 
-// Prints where the packages are, and PyTorch's folder, without importing it: it would not load
-// before its stand-ins are there.
+// Prints Python's version, where the packages are, and PyTorch's folder, without importing it: it
+// would not load before its stand-ins are there.
 constexpr const char* kFindTorch =
-    "import importlib.util, sysconfig\n"
+    "import importlib.util, platform, sysconfig\n"
+    "print(platform.python_version())\n"
     "print(sysconfig.get_paths()['platlib'])\n"
     "spec = importlib.util.find_spec('torch')\n"
     "print(spec.submodule_search_locations[0] if spec else '')\n";
 
 struct Torch {
   std::string packages, folder;
-  std::string version;
+  std::string python_version, version;
   PackageVersions libraries;  // that it was built with
 
   // Of libraries that may want something of CUDA's. PyTorch may lie elsewhere than the packages of
@@ -52,8 +53,9 @@ std::string Line(const std::string& text, int number) {
 Result<Torch> FindTorch(const std::string& python) {
   ASSIGN_OR_RETURN(const std::string said, RunCommand({python, "-c", kFindTorch}));
   Torch torch;
-  torch.packages = Line(said, 0);
-  torch.folder = Line(said, 1);
+  torch.python_version = Line(said, 0);
+  torch.packages = Line(said, 1);
+  torch.folder = Line(said, 2);
   if (torch.folder.empty()) return Error("has no PyTorch (package 'torch')", {python, 0, 0});
   ASSIGN_OR_RETURN(const std::string text, ReadFile(torch.folder + "/version.py"));
   std::smatch found;
@@ -144,12 +146,13 @@ Status CheckPython(const std::string& python) {
 }
 
 Result<CaptureEnvironment> PrepareEnvironment(const std::string& python, const CaptureParts& parts,
-                                              const std::string& cache) {
+                                              const std::string& cache, const Tell& tell) {
   ASSIGN_OR_RETURN(const Torch torch, FindTorch(python));
   ASSIGN_OR_RETURN(const WantedLibraries wanted, FindWanted(torch.folders()));
   ASSIGN_OR_RETURN(const std::vector<std::string> sources, ObserverSources(parts));
   ASSIGN_OR_RETURN(const std::string key, KeyOf(torch, wanted, parts, sources));
   CaptureEnvironment environment;
+  environment.python_version = torch.python_version;
   environment.torch_version = torch.version;
   environment.folder = cache + "/" + key;
   environment.observer = environment.folder + "/libobserver.so";
@@ -160,10 +163,17 @@ Result<CaptureEnvironment> PrepareEnvironment(const std::string& python, const C
   }
   if (FileExists(environment.observer)) return environment;
   RETURN_IF_ERROR(MakeDirectories(cache));
+  ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::Take(environment.folder, tell));
+  if (FileExists(environment.observer)) return environment;
+  if (tell) {
+    tell(fmt::format("links {} stand-ins of CUDA's libraries for PyTorch {}, once", wanted.size(),
+                     torch.version));
+  }
   ASSIGN_OR_RETURN(StagedDirectory staged, StagedDirectory::Create(environment.folder));
   const Result<std::vector<std::string>> made =
       MakeStandins(wanted, {parts.libraries, parts.nccl, torch.libraries}, staged.path());
   if (!made.ok()) return made.error();
+  if (tell) tell("compiles the observer of PyTorch's operators, once; it takes about a minute");
   RETURN_IF_ERROR(BuildObserver(torch, parts, sources, staged.path()));
   RETURN_IF_ERROR(staged.Commit());
   return environment;

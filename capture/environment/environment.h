@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "capture/environment/folder_lock.h"
 #include "core/base/result.h"
 
 namespace drydock::capture {
@@ -19,6 +20,7 @@ struct CaptureParts {
 };
 
 struct CaptureEnvironment {
+  std::string python_version;          // "3.11.2"
   std::string torch_version;           // "2.9.1+cu128"
   std::vector<std::string> preloaded;  // libraries, in this order
   std::string folder;                  // of them
@@ -29,10 +31,11 @@ struct CaptureEnvironment {
 // Whether programs of this Python can be captured. Errors: it has no PyTorch, or one without CUDA.
 Status CheckPython(const std::string& python);
 
-// Finds the PyTorch of `python` and makes what is missing below `cache`. Errors: this Python has no
-// PyTorch, or one without CUDA; a compiler is missing or fails.
+// Finds the PyTorch of `python` and makes what is missing below `cache`, which takes a minute:
+// `tell` says so. Errors: this Python has no PyTorch, or one without CUDA; a compiler is missing or
+// fails.
 Result<CaptureEnvironment> PrepareEnvironment(const std::string& python, const CaptureParts& parts,
-                                              const std::string& cache);
+                                              const std::string& cache, const Tell& tell = {});
 
 // The variables of a process that is `rank` of `world`, the `local`-th of `local_world` ranks on
 // `host` of `hosts`. Its log and the file "process" are in `folder`. Lists of paths (LD_PRELOAD,

@@ -24,23 +24,8 @@ struct FoundLaunches {
 Result<FoundLaunches> FindLaunches(const std::vector<std::string>& words,
                                    const ScriptOptions& options);
 
-// The environment of this process.
-Variables OwnEnvironment();
-
 // Whether FindLaunches would execute these words.
 bool IsScript(const std::vector<std::string>& words);
-
-// Errors: more ranks or hosts than the cluster has; the message has both numbers.
-Status CheckFits(const Launch& launch, const ClusterSize& cluster, const std::string& cluster_file);
-
-// One line: what it starts, on how many hosts.
-std::string Describe(const Launch& launch);
-
-// Makes the launch of a command of which two ranks have been seen: what differs has to be a number
-// of the rank. Adds to `notes` the variables that differ otherwise. Errors: words that differ
-// otherwise.
-Status MergeRanks(const Launch& other, int other_rank, Launch* first,
-                  std::vector<std::string>* notes);
 
 }  // namespace drydock::capture
 

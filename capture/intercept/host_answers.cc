@@ -27,7 +27,7 @@ Result<std::string> ValueOfGpu(const std::string& field, int gpu, const ClusterS
   if (field == "count") return std::to_string(cluster.gpus_per_host);
   if (field == "uuid" || field == "gpu_uuid")
     return fmt::format("GPU-00000000-0000-0000-0000-{:012}", gpu);
-  if (field == "driver_version") return std::string("580.00");
+  if (field == "driver_version") return cluster.driver;
   if (field == "compute_cap" && !cluster.compute_capability.empty()) {
     return cluster.compute_capability;
   }

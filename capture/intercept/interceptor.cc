@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,16 +10,17 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <sstream>
 
 #include "capture/intercept/host_answers.h"
 #include "capture/intercept/processes_around.h"
 #include "capture/intercept/stage.h"
 #include "capture/intercept/wrappers.h"
 #include "capture/launch/job_steps.h"
+#include "capture/launch/jobs.h"
 #include "capture/launch/launchers.h"
 #include "capture/launch/python_command.h"
 #include "core/base/files.h"
+#include "core/base/process.h"
 #include "core/base/spelling.h"
 
 namespace drydock::capture {
@@ -28,10 +28,12 @@ namespace {
 
 constexpr int kNotFound = 127, kCannotRun = 126;
 
-// As a note for the user: with the file that it is about, if any.
+// As a note for the user: with the place that it is about, if any.
 std::string TextOf(const Error& error) {
   const Location& location = error.diagnostics().front().location;
-  return (location.known() ? location.file + ": " : "") + error.message();
+  if (!location.known()) return error.message();
+  const std::string line = location.line > 0 ? fmt::format(":{}", location.line) : "";
+  return fmt::format("{}{}: {}", location.file, line, error.message());
 }
 
 template <size_t kCount>
@@ -55,6 +57,14 @@ bool IsOneOf(const std::string& word, const char* const (&words)[kCount]) {
   ::_exit(failed == ENOENT ? kNotFound : kCannotRun);
 }
 
+// Sets variables of this process, and its folder unless that is "".
+void Enter(const Variables& variables, const std::string& folder) {
+  for (const auto& [name, value] : variables) ::setenv(name.c_str(), value.c_str(), 1);
+  if (folder.empty() || ::chdir(folder.c_str()) == 0) return;
+  fprintf(stderr, "%s: %s\n", folder.c_str(), strerror(errno));
+  ::_exit(1);
+}
+
 class Interceptor {
  public:
   Interceptor(std::string folder, StageFacts facts)
@@ -71,6 +81,7 @@ class Interceptor {
   int RunStep(const Call& call) const;
   int RunBatch(const Call& call) const;
   int RunAllocation(const Call& call) const;
+  int RunWrapped(const Call& call, const InsideCommand& inside) const;
   pid_t Start(const StepCommand& command, const JobStep& step) const;
   size_t ProgramsOf(const JobStep& step) const;
   [[noreturn]] void RunInside(const std::vector<std::string>& words) const;
@@ -88,12 +99,7 @@ Call Interceptor::Observe(const std::vector<std::string>& words) const {
   char* folder = ::getcwd(nullptr, 0);
   call.folder = folder == nullptr ? "/" : folder;
   free(folder);
-  for (char** at = environ; *at != nullptr; ++at) {
-    const std::string variable = *at;
-    const size_t equals = variable.find('=');
-    if (equals == std::string::npos) continue;
-    call.environment.emplace_back(variable.substr(0, equals), variable.substr(equals + 1));
-  }
+  call.environment = OwnEnvironment();
   call.step = StepOfText(ValueOf(call.environment, kStepVariable));
   return call;
 }
@@ -121,12 +127,7 @@ int Interceptor::Answer(const Call& call, const Result<std::string>& text) const
 // The file that PATH finds behind the stand-ins; "" if there is none.
 std::string Interceptor::Find(const std::string& name) const {
   const char* path = getenv("PATH");
-  std::istringstream folders(path == nullptr ? "/usr/bin:/bin" : path);
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    const std::string file = (folder.empty() ? "." : folder) + "/" + name;
-    if (folder != folder_ + "/bin" && ::access(file.c_str(), X_OK) == 0) return file;
-  }
-  return "";
+  return FindProgram(name, path == nullptr ? "/usr/bin:/bin" : path, folder_ + "/bin");
 }
 
 void Interceptor::RunReal(const std::vector<std::string>& words) const {
@@ -186,23 +187,16 @@ pid_t Interceptor::Start(const StepCommand& command, const JobStep& step) const 
   fflush(nullptr);
   const pid_t child = ::fork();
   if (child != 0) return child;
-  for (const auto& [name, value] : command.environment) ::setenv(name.c_str(), value.c_str(), 1);
-  for (const auto& [name, value] : VariablesOfStep(step, step.task)) {
-    ::setenv(name.c_str(), value.c_str(), 1);
-  }
+  Enter(command.environment, command.folder);
+  Enter(VariablesOfStep(step, step.task), "");
   ::setenv(kStepVariable, TextOfStep(step).c_str(), 1);
-  if (!command.folder.empty() && ::chdir(command.folder.c_str()) != 0) {
-    fprintf(stderr, "%s: %s\n", command.folder.c_str(), strerror(errno));
-    ::_exit(1);
+  std::vector<std::string> words = command.command;
+  // srun finds a program of its own folder, too.
+  if (words.front().find('/') == std::string::npos && !IsStandIn(words.front()) &&
+      Find(words.front()).empty()) {
+    words.front() = "./" + words.front();
   }
-  RunInside(command.command);
-}
-
-int StatusOf(pid_t child) {
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  RunInside(words);
 }
 
 // How many programs of a step have been seen.
@@ -219,11 +213,11 @@ int Interceptor::RunStep(const Call& call) const {
   if (!command.ok()) return Refuse(call, TextOf(command.error()));
   JobStep step = command->step;
   step.number = ::getpid();
-  const int status = StatusOf(Start(*command, step));
+  const int status = WaitForEnd(Start(*command, step));
   // The command may write the number of its task into the program's arguments. The last task tells.
   if (step.tasks() > 1 && ProgramsOf(step) > 0) {
     step.task = step.tasks() - 1;
-    StatusOf(Start(*command, step));
+    WaitForEnd(Start(*command, step));
   }
   return status;
 }
@@ -231,7 +225,7 @@ int Interceptor::RunStep(const Call& call) const {
 // The text of the script that sbatch runs, and the words that run it. Without a name it is read
 // from the standard input.
 struct JobScript {
-  std::string text;
+  std::string path, text;
   std::vector<std::string> options, command;
 };
 
@@ -245,7 +239,9 @@ Result<JobScript> ReadJobScript(const Call& call, const std::string& folder) {
     const std::string& path = call.words[at];
     ASSIGN_OR_RETURN(script.text,
                      ReadFile(path.starts_with("/") ? path : call.folder + "/" + path));
-    script.command.insert(script.command.end(), first, call.words.end());
+    script.command.push_back(path.starts_with("/") ? path : call.folder + "/" + path);
+    script.command.insert(script.command.end(), first + 1, call.words.end());
+    script.path = path;
     return script;
   }
   ASSIGN_OR_RETURN(const std::string wrapped, WrappedBySbatch(call.words));
@@ -258,6 +254,7 @@ Result<JobScript> ReadJobScript(const Call& call, const std::string& folder) {
   if (script.text.empty()) return Error("sbatch: it names no script, and its input is empty");
   const std::string kept = fmt::format("{}/tmp/job-{}.sh", folder, ::getpid());
   RETURN_IF_ERROR(WriteFileAtomically(kept, script.text));
+  script.path = "the script of sbatch";
   script.command.push_back(kept);
   return script;
 }
@@ -266,19 +263,18 @@ Result<JobScript> ReadJobScript(const Call& call, const std::string& folder) {
 int Interceptor::RunBatch(const Call& call) const {
   const Result<JobScript> script = ReadJobScript(call, folder_);
   if (!script.ok()) return Refuse(call, TextOf(script.error()));
-  std::vector<std::string> options = JobOptionsOfScript(script->text);
-  options.insert(options.end(), script->options.begin(), script->options.end());
-  const Result<Variables> job = VariablesOfJob(options, facts_.cluster);
+  const Result<Job> job =
+      ReadJobOfScript(script->path, script->text, script->options, facts_.cluster);
   if (!job.ok()) return Refuse(call, TextOf(job.error()));
   fflush(nullptr);
   const pid_t child = ::fork();
   if (child == 0) {
     ::dup2(STDERR_FILENO, STDOUT_FILENO);
-    for (const auto& [name, value] : *job) ::setenv(name.c_str(), value.c_str(), 1);
+    Enter(job->variables, job->folder);
     ::setenv("SLURM_SUBMIT_DIR", call.folder.c_str(), 1);
     RunInside(script->command);
   }
-  const int status = StatusOf(child);
+  const int status = WaitForEnd(child);
   const auto given = [&](const char* option) {
     return std::find(script->options.begin(), script->options.end(), option) !=
            script->options.end();
@@ -293,35 +289,18 @@ int Interceptor::RunAllocation(const Call& call) const {
   if (!at.ok()) return Refuse(call, TextOf(at.error()));
   if (*at >= call.words.size()) return Refuse(call, "salloc: it names no command to run");
   const auto command = call.words.begin() + static_cast<std::ptrdiff_t>(*at);
-  const Result<Variables> job = VariablesOfJob({call.words.begin() + 1, command}, facts_.cluster);
+  const Result<Job> job = ReadJob({call.words.begin() + 1, command}, facts_.cluster);
   if (!job.ok()) return Refuse(call, TextOf(job.error()));
-  for (const auto& [name, value] : *job) ::setenv(name.c_str(), value.c_str(), 1);
+  Enter(job->variables, job->folder);
   RunInside({command, call.words.end()});
 }
 
 int Interceptor::Run(const std::vector<std::string>& words) {
   static constexpr const char* kSilent[] = {"squeue", "sacct", "sinfo", "scancel"};
-  static constexpr const char* kSkipped[] = {"pip",
-                                             "pip3",
-                                             "apt",
-                                             "apt-get",
-                                             "yum",
-                                             "dnf",
-                                             "sudo",
-                                             "wget",
-                                             "curl",
-                                             "wandb",
-                                             "huggingface-cli",
-                                             "hf",
-                                             "aws",
-                                             "gsutil",
-                                             "gcloud",
-                                             "azcopy",
-                                             "module",
-                                             "ml",
-                                             "spack"};
-  static constexpr const char* kElsewhere[] = {"docker", "podman", "enroot", "ssh",
-                                               "pdsh",   "clush",  "kubectl"};
+  static constexpr const char* kSkipped[] = {
+      "pip",    "pip3",   "apt",    "apt-get",         "yum", "dnf",
+      "wget",   "curl",   "wandb",  "huggingface-cli", "hf",  "aws",
+      "gsutil", "gcloud", "azcopy", "module",          "ml",  "spack"};
   const std::string name = BaseName(words.front());
   if (name == kMissingName && words.size() > 1) {
     fprintf(stderr, "%s: command not found\n", words[1].c_str());
@@ -347,19 +326,42 @@ int Interceptor::Run(const std::vector<std::string>& words) {
     return 0;
   }
   if (IsOneOf(name, kSilent)) return 0;
-  if (IsOneOf(name, kElsewhere)) {
-    return Refuse(call, fmt::format("{}: '{}' runs in a container or on another machine; write the "
-                                    "command that it runs, for one host",
-                                    name, Join(words, " ")));
+  if (name == "kubectl") {
+    return Refuse(call, fmt::format("kubectl: '{}' runs elsewhere; write the command that it runs",
+                                    Join(words, " ")));
   }
   if (IsOneOf(name, kSkipped)) return Keep(Seen::kSkipped, call);
-  const Result<std::optional<std::vector<std::string>>> inside = CommandInside(words);
+  const Result<std::optional<InsideCommand>> inside = CommandInside(words);
   if (!inside.ok()) return Refuse(call, TextOf(inside.error()));
-  if (inside->has_value()) {
-    if ((*inside)->empty()) return Keep(Seen::kSkipped, call);
-    RunInside(**inside);
-  }
+  if (inside->has_value()) return RunWrapped(call, **inside);
   return Keep(Seen::kSkipped, call);  // "accelerate config"
+}
+
+// Whether a command for another machine can start a program; others, such as one that cleans up
+// there, do not run here.
+bool MayLaunch(const std::vector<std::string>& words) {
+  const std::string text = Join(words, " ");
+  static constexpr const char* kMarks[] = {"torchrun", "deepspeed", "accelerate", "python",
+                                           "srun",     "mpirun",    "mpiexec",    ".sh"};
+  return std::any_of(std::begin(kMarks), std::end(kMarks),
+                     [&](const char* mark) { return text.find(mark) != std::string::npos; });
+}
+
+int Interceptor::RunWrapped(const Call& call, const InsideCommand& inside) const {
+  const bool as_other = BaseName(call.words.front()) == "sudo";
+  if (inside.words.empty() || (as_other && !IsStandIn(inside.words.front()))) {
+    return Keep(Seen::kSkipped, call);
+  }
+  if (inside.elsewhere && !MayLaunch(inside.words)) return Keep(Seen::kSkipped, call);
+  if (inside.elsewhere || !inside.ignored.empty()) {
+    Call told = call;
+    told.refused = fmt::format("'{}' ran its command here{}{}", BaseName(call.words.front()),
+                               inside.elsewhere ? ", with the files of this machine" : "",
+                               inside.ignored.empty() ? "" : ", without " + inside.ignored);
+    Keep(Seen::kMoved, told);
+  }
+  Enter(inside.environment, inside.folder);
+  RunInside(inside.words);
 }
 
 }  // namespace

@@ -21,13 +21,16 @@
 #include <sstream>
 #include <thread>
 
+#include "core/base/process.h"
+
 namespace drydock::capture {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto kPoll = std::chrono::milliseconds(10);
-// For processes that the command leaves behind, once a launch has been seen.
-constexpr auto kGrace = std::chrono::seconds(2);
+// For processes that the command leaves behind, once a launch has been seen: since the last one of
+// them has ended, and in all.
+constexpr auto kGrace = std::chrono::seconds(2), kMostGrace = std::chrono::seconds(20);
 constexpr int kCannotStart = 127;
 
 bool WriteText(const char* path, const std::string& text) {
@@ -74,10 +77,7 @@ int LeaveNamespaces() {
 int TryToLeaveNamespaces() {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(LeaveNamespaces());
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return child > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : EAGAIN;
+  return child > 0 ? WaitForEnd(child) : EAGAIN;
 }
 
 [[noreturn]] void StartCommand(const IsolatedCommand& command) {
@@ -92,14 +92,14 @@ int TryToLeaveNamespaces() {
   ::dup2(null, STDIN_FILENO);
   ::dup2(command.quiet ? null : STDERR_FILENO, STDOUT_FILENO);
   for (const int signal : {SIGPIPE, SIGXFSZ}) ::signal(signal, SIG_DFL);
+  if (!command.folder.empty() && ::chdir(command.folder.c_str()) != 0) {
+    fprintf(stderr, "%s: %s\n", command.folder.c_str(), strerror(errno));
+    ::_exit(kCannotStart);
+  }
   environ = environment.data();  // PATH of the command
   ::execvp(argv[0], argv.data());
   fprintf(stderr, "%s: %s\n", argv[0], strerror(errno));
   ::_exit(kCannotStart);
-}
-
-int StatusOf(int status) {
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 // The processes below `top`, which is the first.
@@ -128,33 +128,38 @@ void EndProcessesBelow() {
   }
 }
 
-// Waits for the command, then for the processes that it leaves behind, as long as that makes sense
-// and the process around it lives.
-int Attend(const IsolatedCommand& command, pid_t child, const std::function<bool()>& orphaned) {
-  int result = 0;
-  bool ended = false;
-  Clock::time_point last;
-  for (;;) {
-    int status = 0;
-    const pid_t found = ::waitpid(-1, &status, WNOHANG);
-    if (found == child) {
-      result = StatusOf(status);
-      ended = true;
-      last = Clock::now();
-    }
-    if (found < 0 && errno == ECHILD) return result;
-    if (ended && Clock::now() - last > kGrace && command.done()) return result;
-    if (orphaned()) return result;
-    if (found == 0) std::this_thread::sleep_for(kPoll);
-  }
-}
-
 // What the supervisor tells drydock-capture.
 struct Told {
   int failed = 0;  // of LeaveNamespaces
   int status = 0;
-  bool ended = false;
+  bool ended = false, left_running = false;
 };
+
+// Waits for the command, then for the processes that it leaves behind, as long as that makes sense
+// and the process around it lives.
+void Attend(const IsolatedCommand& command, pid_t child, const std::function<bool()>& orphaned,
+            Told* told) {
+  bool ended = false;
+  Clock::time_point end, last;
+  for (;;) {
+    int status = 0;
+    const pid_t found = ::waitpid(-1, &status, WNOHANG);
+    if (found < 0 && errno == ECHILD) return;
+    if (found > 0) last = Clock::now();
+    if (found == child) {
+      told->status = ExitStatusOf(status);
+      ended = true;
+      end = last;
+    }
+    const Clock::time_point now = Clock::now();
+    if (ended && (now - last > kGrace || now - end > kMostGrace) && command.done()) {
+      told->left_running = true;
+      return;
+    }
+    if (orphaned()) return;
+    if (found == 0) std::this_thread::sleep_for(kPoll);
+  }
+}
 
 // The process around the command. Where it has namespaces of its own, its child is the first
 // process of them, with whose end all others end. Elsewhere its child ends them.
@@ -174,24 +179,20 @@ struct Told {
     const pid_t child = ::fork();
     if (child == 0) StartCommand(command);
     const auto orphaned = [&] { return !apart && ::getppid() != supervisor; };
-    told.status = Attend(command, child, orphaned);
+    Attend(command, child, orphaned, &told);
     told.ended = !orphaned();
     if (!apart) EndProcessesBelow();
     if (told.ended && ::write(out, &told, sizeof told) < 0) ::_exit(1);
     ::_exit(0);
   }
-  int status = 0;
-  while (::waitpid(first, &status, 0) < 0 && errno == EINTR) {
-  }
+  WaitForEnd(first);
   ::_exit(0);
 }
 
 // Ends the supervisor, and with it all others. `told`: the pipe that they hold open.
 void EndAll(pid_t supervisor, int told) {
   ::kill(supervisor, SIGKILL);
-  int status = 0;
-  while (::waitpid(supervisor, &status, 0) < 0 && errno == EINTR) {
-  }
+  WaitForEnd(supervisor);
   const Clock::time_point limit = Clock::now() + 2 * kGrace;
   for (pollfd end = {told, 0, 0}; (end.revents & POLLHUP) == 0 && Clock::now() < limit;) {
     ::poll(&end, 1, static_cast<int>(kPoll.count()));
@@ -234,6 +235,7 @@ Result<IsolatedEnd> RunIsolated(const IsolatedCommand& command) {
   ::close(ends[0]);
   if (told.ended) end.timed_out = false;
   end.status = told.status;
+  end.left_running = told.left_running;
   if (told.failed != 0) end.not_isolated = strerror(told.failed);
   return end;
 }

@@ -12,6 +12,7 @@ namespace drydock::capture {
 
 struct IsolatedCommand {
   std::vector<std::string> words;        // the first is looked up in PATH
+  std::string folder;                    // in which it starts; "": this process's
   std::vector<std::string> environment;  // "NAME=value", all of it
   bool quiet = false;                    // stdout is dropped, else it goes to stderr
   int time_limit_s = 600;
@@ -23,6 +24,7 @@ struct IsolatedCommand {
 struct IsolatedEnd {
   int status = 0;            // 128 + N after signal N
   bool timed_out = false;    // the command itself had not ended
+  bool left_running = false;  // processes that it had left behind were ended
   std::string not_isolated;  // the system's reason; "" if it was isolated
 };
 

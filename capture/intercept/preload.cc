@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <spawn.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -123,6 +124,68 @@ EXPORT int execvpe(const char* file, char* const argv[], char* const envp[]) {
 }
 
 EXPORT int execvp(const char* file, char* const argv[]) { return execvpe(file, argv, environ); }
+
+// A path that is relative to a folder, and a file that is open, belong to no launcher.
+EXPORT int execveat(int folder, const char* path, char* const argv[], char* const envp[],
+                    int flags) {
+  if (path[0] == '/') return Execute(path, argv, envp);
+  return Next<int (*)(int, const char*, char* const*, char* const*, int)>("execveat")(
+      folder, path, argv, envp, flags);
+}
+
+namespace {
+
+// The words of execl and its kin, up to the null that ends them; what follows is left in `rest`.
+class Listed {
+ public:
+  Listed(const char* first, va_list* rest) {
+    va_list counted;
+    va_copy(counted, *rest);
+    size_t count = 1;
+    while (va_arg(counted, char*) != nullptr) ++count;
+    va_end(counted);
+    words_ = static_cast<char**>(malloc((count + 1) * sizeof(char*)));
+    if (words_ == nullptr) return;
+    words_[0] = const_cast<char*>(first);
+    for (size_t i = 1; i <= count; ++i) words_[i] = va_arg(*rest, char*);
+  }
+  ~Listed() { free(words_); }
+  Listed(const Listed&) = delete;
+  Listed& operator=(const Listed&) = delete;
+
+  char** words() const { return words_; }
+
+ private:
+  char** words_ = nullptr;
+};
+
+}  // namespace
+
+// The C library's own would not come back here.
+EXPORT int execl(const char* path, const char* first, ...) {
+  va_list rest;
+  va_start(rest, first);
+  const Listed listed(first, &rest);
+  va_end(rest);
+  return listed.words() == nullptr ? -1 : Execute(path, listed.words(), environ);
+}
+
+EXPORT int execlp(const char* file, const char* first, ...) {
+  va_list rest;
+  va_start(rest, first);
+  const Listed listed(first, &rest);
+  va_end(rest);
+  return listed.words() == nullptr ? -1 : execvpe(file, listed.words(), environ);
+}
+
+EXPORT int execle(const char* path, const char* first, ...) {
+  va_list rest;
+  va_start(rest, first);
+  const Listed listed(first, &rest);
+  char* const* envp = va_arg(rest, char* const*);
+  va_end(rest);
+  return listed.words() == nullptr ? -1 : Execute(path, listed.words(), envp);
+}
 
 using Spawn = int (*)(pid_t*, const char*, const posix_spawn_file_actions_t*,
                       const posix_spawnattr_t*, char* const*, char* const*);

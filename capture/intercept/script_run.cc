@@ -17,15 +17,32 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Read by bash before a script: what fails in a namespace, and commands that PATH does not find,
-// after the script has set it anew.
+void Replace(std::string* text, const std::string& what, const std::string& by) {
+  for (size_t at = text->find(what); at != std::string::npos;
+       at = text->find(what, at + by.size())) {
+    text->replace(at, what.size(), by);
+  }
+}
+
+// Read by bash before a script: what fails in a namespace; commands that PATH does not find, after
+// the script has set it anew; which command has failed last. At the end bash knows the command, but
+// not its line any more.
+constexpr const char* kFunctions = R"bash(
+ulimit() { builtin ulimit "$@" 2>/dev/null || true; }
+command_not_found_handle() {
+  if [ -e "@/bin/$1" ]; then "@/bin/$1" "${@:2}"; else @/bin/missing-command "$@"; fi
+}
+trap 'echo "${BASH_SOURCE[0]:-$0}:$LINENO: $BASH_COMMAND" >@/failed' ERR
+trap '{ drydock_status=$?; set +x; } 2>/dev/null
+if [ $drydock_status != 0 ] && [[ "$(cat @/failed 2>/dev/null)" != *": $BASH_COMMAND" ]]; then
+  echo "${BASH_SOURCE[0]:-$0}: $BASH_COMMAND" >@/failed
+fi' EXIT
+)bash";
+
 std::string BashFunctions(const std::string& folder) {
-  return fmt::format(
-      "ulimit() {{ builtin ulimit \"$@\" 2>/dev/null || true; }}\n"
-      "command_not_found_handle() {{\n"
-      "  if [ -e \"{0}/bin/$1\" ]; then \"{0}/bin/$1\" \"${{@:2}}\"; else {0}/bin/{1} \"$@\"; fi\n"
-      "}}\n",
-      folder, kMissingName);
+  std::string text = kFunctions;
+  Replace(&text, "@/", folder + "/");
+  return text;
 }
 
 std::string Variable(const char* name) {
@@ -56,14 +73,8 @@ Status PutStandIns(const ScriptOptions& options, const std::string& folder) {
 
 // The environment of the script: the user's, with the stand-ins in front.
 Variables ScriptEnvironment(const ScriptOptions& options, const std::string& folder) {
-  Variables variables;
-  for (char** at = environ; *at != nullptr; ++at) {
-    const std::string variable = *at;
-    const size_t equals = variable.find('=');
-    if (equals != std::string::npos) {
-      variables.emplace_back(variable.substr(0, equals), variable.substr(equals + 1));
-    }
-  }
+  Variables variables = OwnEnvironment();
+  for (const auto& [name, value] : options.variables) Set(&variables, name, value);
   const auto before = [&](const char* name, const std::string& value, const char* separator) {
     const std::string present = ValueOf(variables, name);
     Set(&variables, name, value + (present.empty() ? "" : separator + present));
@@ -74,13 +85,6 @@ Variables ScriptEnvironment(const ScriptOptions& options, const std::string& fol
   if (!options.keep_home) Set(&variables, "HOME", folder + "/home");
   Set(&variables, "TMPDIR", folder + "/tmp");
   return variables;
-}
-
-void Replace(std::string* text, const std::string& what, const std::string& by) {
-  for (size_t at = text->find(what); at != std::string::npos;
-       at = text->find(what, at + by.size())) {
-    text->replace(at, what.size(), by);
-  }
 }
 
 // Gives a variable back the value that it has outside, but for what the script has added.
@@ -155,11 +159,12 @@ Result<std::string> ScratchFolder() {
 Result<ScriptRun> RunScript(const std::vector<std::string>& words, const ScriptOptions& options) {
   ASSIGN_OR_RETURN(const std::string scratch, ScratchFolder());
   ASSIGN_OR_RETURN(StagedDirectory staged, StagedDirectory::Create(scratch + "/drydock-launch"));
-  ScriptRun run{std::move(staged), {}, 0, "", false};
+  ScriptRun run{std::move(staged), {}, 0, "", "", false, false};
   const std::string& folder = run.folder.path();
   RETURN_IF_ERROR(PutStandIns(options, folder));
   IsolatedCommand command;
   command.words = words;
+  command.folder = options.folder;
   for (const auto& [name, value] : ScriptEnvironment(options, folder)) {
     command.environment.push_back(name + "=" + value);
   }
@@ -173,6 +178,11 @@ Result<ScriptRun> RunScript(const std::vector<std::string>& words, const ScriptO
   }
   run.status = end.status;
   run.not_isolated = end.not_isolated;
+  run.left_running = end.left_running;
+  const Result<std::string> failed_command = ReadFile(folder + "/failed");
+  if (end.status != 0 && failed_command.ok()) {
+    run.failed = failed_command->substr(0, failed_command->find('\n'));
+  }
   ASSIGN_OR_RETURN(run.calls, ReadCalls(folder));
   for (SeenCall& seen : run.calls) {
     Undo(options, folder, &seen.call);

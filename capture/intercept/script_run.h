@@ -21,6 +21,8 @@ struct ScriptOptions {
   std::string python;        // StageFacts::python
   bool keep_home = false;    // HOME is the user's
   bool run_helpers = false;  // StageFacts::run_helpers
+  std::string folder;        // in which it runs; "": this process's
+  Variables variables;       // set on top of this process's, such as those of a job
   int time_limit_s = 600;
   bool quiet = false;  // the script's stdout is dropped, else it goes to stderr
 };
@@ -29,7 +31,9 @@ struct ScriptRun {
   StagedDirectory folder;       // of stage.h
   std::vector<SeenCall> calls;  // their environment is the user's, but for what the script changed
   int status = 0;               // of the script
+  std::string failed;           // if that is not 0, "run.sh:7: cd data"; "" if it is not known
   std::string not_isolated;     // why the script could use the network; "" if it could not
+  bool left_running = false;    // it had left processes behind, which were ended
   bool wrote_home = false;      // into its own HOME, which the program will not have
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -22,9 +23,10 @@ std::string CallFile(const std::string& folder, int number) {
 Status WriteFacts(const std::string& folder, const StageFacts& facts) {
   return WriteFileAtomically(
       folder + "/cluster",
-      fmt::format("{} {} {} {} {}\n{}\n{}\n{}\n", facts.cluster.hosts, facts.cluster.gpus_per_host,
-                  facts.cluster.memory_mib, facts.owner, facts.run_helpers ? 1 : 0,
-                  facts.cluster.gpu, facts.cluster.compute_capability, facts.python));
+      fmt::format("{} {} {} {} {}\n{}\n{}\n{}\n{}\n", facts.cluster.hosts,
+                  facts.cluster.gpus_per_host, facts.cluster.memory_mib, facts.owner,
+                  facts.run_helpers ? 1 : 0, facts.cluster.gpu, facts.cluster.compute_capability,
+                  facts.cluster.driver, facts.python));
 }
 
 Result<StageFacts> ReadFacts(const std::string& folder) {
@@ -39,6 +41,7 @@ Result<StageFacts> ReadFacts(const std::string& folder) {
   std::getline(lines, rest);
   std::getline(lines, facts.cluster.gpu);
   std::getline(lines, facts.cluster.compute_capability);
+  std::getline(lines, facts.cluster.driver);
   std::getline(lines, facts.python);
   if (!lines) return Error("is not complete", {folder + "/cluster", 0, 0});
   return facts;
@@ -82,14 +85,20 @@ const std::vector<std::string>& StandInNames() {
       "python3.11", "python3.12", "python3.13", "python3.14",
       // Commands around another command.
       "numactl", "nsys", "ncu", "uv", "poetry", "pipenv", "pdm", "pixi", "conda", "mamba",
-      "micromamba", "singularity", "apptainer", "shifter",
+      "micromamba", "singularity", "apptainer", "shifter", "docker", "podman", "nvidia-docker",
+      "enroot", "sudo", "ssh", "pdsh", "clush",
       // What a host of the cluster would answer.
       "nvidia-smi", "hostname", "scontrol", "squeue", "sacct", "sinfo", "scancel",
       // What needs a network, another machine or another user.
-      "docker", "podman", "enroot", "ssh", "pdsh", "clush", "kubectl", "pip", "pip3", "apt",
-      "apt-get", "yum", "dnf", "sudo", "wget", "curl", "wandb", "huggingface-cli", "hf", "aws",
-      "gsutil", "gcloud", "azcopy", "module", "ml", "spack", "sleep", kMissingName};
+      "kubectl", "pip", "pip3", "apt", "apt-get", "yum", "dnf", "wget", "curl", "wandb",
+      "huggingface-cli", "hf", "aws", "gsutil", "gcloud", "azcopy", "module", "ml", "spack",
+      "sleep", kMissingName};
   return kNames;
+}
+
+bool IsStandIn(const std::string& program) {
+  const std::vector<std::string>& names = StandInNames();
+  return std::find(names.begin(), names.end(), BaseName(program)) != names.end();
 }
 
 }  // namespace drydock::capture

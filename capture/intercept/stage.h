@@ -6,6 +6,7 @@
 //   preload.so    sends commands that are started by path to their stand-ins
 //   cluster       ClusterSize, the Python to run, the process that owns the folder
 //   calls/N       calls in the order in which they were made
+//   failed        the last command of a script of bash that has failed
 //   home, tmp     HOME and TMPDIR of the script
 #ifndef DRYDOCK_CAPTURE_INTERCEPT_STAGE_H_
 #define DRYDOCK_CAPTURE_INTERCEPT_STAGE_H_
@@ -36,6 +37,7 @@ enum class Seen {
   kSkipped,  // a command that was not run, as it needs a network or another machine
   kMissing,  // a command that this machine does not have
   kRefused,  // a launcher whose command line is wrong: Call::refused says why
+  kMoved,    // a command that ran in another way than there: Call::refused says how
 };
 struct SeenCall {
   Seen seen = Seen::kLaunch;
@@ -50,6 +52,8 @@ Result<std::vector<SeenCall>> ReadCalls(const std::string& folder);
 inline constexpr const char* kMissingName = "missing-command";
 // The names of all stand-ins.
 const std::vector<std::string>& StandInNames();
+// Whether a program of this name or path has a stand-in.
+bool IsStandIn(const std::string& program);
 
 }  // namespace drydock::capture
 

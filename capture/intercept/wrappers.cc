@@ -1,9 +1,13 @@
 #include "capture/intercept/wrappers.h"
 
 #include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <sstream>
 
 #include "capture/launch/options.h"
 #include "core/base/files.h"
+#include "core/base/spelling.h"
 
 namespace drydock::capture {
 namespace {
@@ -14,6 +18,8 @@ struct Wrapper {
   std::vector<std::string> valued;    // options with a value
   std::vector<std::string> flags;     // options without
   size_t skipped = 0;                 // words between the options and the command: an image
+  // Its command runs in a container or on another machine; a remote one is read by a shell there.
+  enum class Place { kHere, kContainer, kRemote } place = Place::kHere;
 };
 
 const std::vector<Wrapper>& Wrappers() {
@@ -189,7 +195,8 @@ const std::vector<Wrapper>& Wrappers() {
       {{"singularity", "apptainer"},
        {"exec"},
        {"--bind|-B",       "--mount",      "--env",        "--env-file", "--pwd",          "--cwd",
-        "--home|-H",       "--workdir|-W", "--overlay|-o", "--network",  "--network-args", "--dns",
+        // -W is where its scratch folders are, and not where the command starts.
+        "--home|-H",       "-W|--workdir", "--overlay|-o", "--network",  "--network-args", "--dns",
         "--hostname",      "--add-caps",   "--drop-caps",  "--security", "--scratch|-S",   "--app",
         "--apply-cgroups", "--fusemount",  "--gpus",       "--pem-path"},
        {"--nv",          "--nvccli",         "--rocm",          "--cleanenv|-e",
@@ -200,12 +207,66 @@ const std::vector<Wrapper>& Wrappers() {
         "--no-umask",    "--no-eval",        "--disable-cache", "--sharens",
         "--unsquash",    "--no-https",       "--nohttps",       "--vm",
         "--silent|-s",   "--quiet|-q",       "--debug|-d"},
-       1},
+       1,
+       Wrapper::Place::kContainer},
+      {{"docker", "podman", "nvidia-docker"},
+       {"run"},
+       {"--add-host",   "--cap-add",       "--cap-drop",    "--cgroupns",    "--cidfile",
+        "--cpu-shares", "--cpus",          "--cpuset-cpus", "--cpuset-mems", "--device",
+        "--dns",        "--entrypoint",    "--env-file",    "--env|-e",      "--expose",
+        "--gpus",       "--group-add",     "--hostname|-h", "--ipc",         "--label|-l",
+        "--log-driver", "--log-opt",       "--memory-swap", "--memory|-m",   "--mount",
+        "--name",       "--network|--net", "--pid",         "--pids-limit",  "--platform",
+        "--publish|-p", "--pull",          "--restart",     "--runtime",     "--security-opt",
+        "--shm-size",   "--stop-timeout",  "--sysctl",      "--tmpfs",       "--ulimit",
+        "--user|-u",    "--userns",        "--uts",         "--volume|-v",   "--volumes-from",
+        "--workdir|-w"},
+       {"--detach|-d", "--init", "--interactive|-i", "--no-healthcheck", "--privileged",
+        "--publish-all|-P", "--quiet|-q", "--read-only", "--rm", "--tty|-t"},
+       1,
+       Wrapper::Place::kContainer},
+      {{"enroot"},
+       {"start"},
+       {"--conf|-c", "--env|-e", "--mount|-m", "--rc"},
+       {"--root|-r", "--rw|-w"},
+       1,
+       Wrapper::Place::kContainer},
+      {{"sudo"},
+       {},
+       {"--user|-u", "--group|-g", "--prompt|-p", "--close-from|-C", "--chdir|-D", "--chroot|-R"},
+       {"--preserve-env|-E", "--set-home|-H", "--non-interactive|-n", "--stdin|-S", "--login|-i",
+        "--shell|-s", "--background|-b", "--preserve-groups|-P", "--askpass|-A", "--list|-l",
+        "--validate|-v", "--reset-timestamp|-k", "--remove-timestamp|-K"}},
+      {{"ssh"},
+       {},
+       {"-B", "-b", "-c", "-D", "-E", "-e", "-F", "-I", "-i", "-J", "-L",
+        "-l", "-m", "-O", "-o", "-P", "-p", "-Q", "-R", "-S", "-W", "-w"},
+       {"-4", "-6", "-A", "-a", "-C", "-f", "-G", "-g", "-K", "-k", "-M", "-N",
+        "-n", "-q", "-s", "-T", "-t", "-V", "-v", "-X", "-x", "-Y", "-y"},
+       1,
+       Wrapper::Place::kRemote},
+      {{"pdsh"},
+       {},
+       {"-w", "-x", "-g", "-X", "-f", "-l", "-t", "-u", "-R", "-M", "-C", "-o", "-k"},
+       {"-a", "-A", "-b", "-d", "-h", "-L", "-N", "-q", "-S", "-V", "-v"},
+       0,
+       Wrapper::Place::kRemote},
+      {{"clush"},
+       {},
+       {"--worker|-R", "--group|-g", "--fanout|-f", "--user|-l", "--options|-o",
+        "--command_timeout|-u", "--connect_timeout|-t", "--hostfile|--machinefile", "--topology",
+        "-w", "-x", "-X"},
+       {"--all|-a", "--nostdin|-n", "--dshbak|-b", "-B", "-L", "-N", "--regroup|-r", "--gather",
+        "--maxrc|-S", "--quiet|-q", "--verbose|-v", "--debug|-d", "--diff", "--outfile"},
+       0,
+       Wrapper::Place::kRemote},
       {{"shifter"},
        {},
        {"--image|-i", "--module|-m", "--volume|-V", "--env|-e", "--env-file", "--entrypoint",
         "--workdir|-w", "--user"},
-       {"--clearenv", "--verbose|-v"}},
+       {"--clearenv", "--verbose|-v"},
+       0,
+       Wrapper::Place::kContainer},
   };
   return kWrappers;
 }
@@ -218,16 +279,78 @@ OptionTable TableOf(const Wrapper& wrapper, const std::string& name) {
   return table;
 }
 
+// The variables that --env sets: "A=1", and "A=1,B=2" of apptainer.
+void SetVariables(const ParsedOptions& options, const std::string& name, Variables* variables) {
+  const bool list = name == "singularity" || name == "apptainer";
+  for (const GivenOption& option : options.given) {
+    if (option.name != "--env") continue;
+    std::istringstream items(option.values.back());
+    for (std::string item; std::getline(items, item, list ? ',' : '\0');) {
+      const size_t equals = item.find('=');
+      if (equals == std::string::npos) continue;  // has the value that it has here
+      Set(variables, item.substr(0, equals), item.substr(equals + 1));
+    }
+  }
+}
+
+// A folder of a container counts only if
+// this machine has it, too.
+std::string FolderOf(const ParsedOptions& options, bool elsewhere) {
+  std::string folder;
+  for (const char* name : {"--directory", "--chdir", "--cwd", "--pwd", "--workdir"}) {
+    if (options.Has(name)) folder = options.Value(name);
+  }
+  std::error_code failed;
+  return elsewhere && !std::filesystem::is_directory(folder, failed) ? "" : folder;
+}
+
+// "sudo A=1 command".
+void TakeAssignments(InsideCommand* command) {
+  std::vector<std::string>& words = command->words;
+  while (!words.empty() && words.front().find('=') != std::string::npos) {
+    const size_t equals = words.front().find('=');
+    Set(&command->environment, words.front().substr(0, equals), words.front().substr(equals + 1));
+    words.erase(words.begin());
+  }
+}
+
+// The words that the wrapper's options leave, as they start a command.
+std::vector<std::string> WordsInside(const Wrapper& wrapper, const std::string& name,
+                                     const ParsedOptions& options, std::vector<std::string> words) {
+  if (words.empty()) return words;
+  if (wrapper.place == Wrapper::Place::kRemote) {
+    std::string line = Join(words, " ");
+    // pdsh writes who a host is into its command.
+    for (const auto& [mark, value] : {std::pair{"%n", "0"}, {"%h", "node0"}}) {
+      for (size_t at = line.find(mark); name == "pdsh" && at != std::string::npos;) {
+        line.replace(at, strlen(mark), value);
+        at = line.find(mark, at);
+      }
+    }
+    return {"bash", "-c", line};
+  }
+  const std::string entry = options.Value("--entrypoint");
+  if (!entry.empty()) words.insert(words.begin(), entry);
+  if (name != "uv") return words;
+  // uv run starts files of Python and modules itself.
+  if (options.Has("--module")) {
+    words.insert(words.begin(), {"python", "-m"});
+  } else if (words.front().ends_with(".py")) {
+    words.insert(words.begin(), "python");
+  }
+  return words;
+}
+
 }  // namespace
 
-Result<std::optional<std::vector<std::string>>> CommandInside(
-    const std::vector<std::string>& words) {
+Result<std::optional<InsideCommand>> CommandInside(const std::vector<std::string>& words) {
   const std::string name = BaseName(words.front());
   for (const Wrapper& wrapper : Wrappers()) {
     if (std::find(wrapper.names.begin(), wrapper.names.end(), name) == wrapper.names.end()) {
       continue;
     }
-    std::vector<std::string> command;
+    InsideCommand command;
+    command.elsewhere = wrapper.place != Wrapper::Place::kHere;
     const OptionTable table = TableOf(wrapper, name);
     size_t begin = 1;
     if (!wrapper.commands.empty()) {
@@ -241,20 +364,16 @@ Result<std::optional<std::vector<std::string>>> CommandInside(
     }
     ASSIGN_OR_RETURN(const ParsedOptions options, ParseOptions(table, words, begin));
     if (options.Has("--show") || options.Has("--hardware")) return std::optional(command);
-    const size_t first = options.rest + wrapper.skipped;
-    if (first >= words.size()) return std::optional(command);
-    command.assign(words.begin() + static_cast<std::ptrdiff_t>(first), words.end());
-    if (name == "uv") {
-      // uv run starts files of Python and modules itself.
-      if (options.Has("--module")) {
-        command.insert(command.begin(), {"python", "-m"});
-      } else if (command.front().ends_with(".py")) {
-        command.insert(command.begin(), "python");
-      }
-    }
+    const size_t first = std::min(options.rest + wrapper.skipped, words.size());
+    command.words = WordsInside(wrapper, name, options,
+                                {words.begin() + static_cast<std::ptrdiff_t>(first), words.end()});
+    SetVariables(options, name, &command.environment);
+    command.folder = FolderOf(options, command.elsewhere);
+    if (options.Has("--env-file")) command.ignored = "--env-file " + options.Value("--env-file");
+    if (name == "sudo") TakeAssignments(&command);
     return std::optional(command);
   }
-  return std::optional<std::vector<std::string>>();
+  return std::optional<InsideCommand>();
 }
 
 }  // namespace drydock::capture

@@ -1,4 +1,4 @@
-// Commands that only surround another command: numactl, nsys profile, uv run, apptainer exec ...
+// Commands that only surround another command: numactl, nsys profile, uv run, docker run, ssh ...
 #ifndef DRYDOCK_CAPTURE_INTERCEPT_WRAPPERS_H_
 #define DRYDOCK_CAPTURE_INTERCEPT_WRAPPERS_H_
 
@@ -6,15 +6,22 @@
 #include <string>
 #include <vector>
 
+#include "core/base/process.h"
 #include "core/base/result.h"
 
 namespace drydock::capture {
 
-// Returns the command inside, which is empty if the words start none ("conda activate"). Returns
-// nothing if the first word is no wrapper. Errors: an unknown option, as nobody knows where the
-// command begins then.
-Result<std::optional<std::vector<std::string>>> CommandInside(
-    const std::vector<std::string>& words);
+struct InsideCommand {
+  std::vector<std::string> words;  // empty if the wrapper starts none ("conda activate")
+  Variables environment;           // that the wrapper's options set
+  std::string folder;              // in which it starts; "": that of the wrapper
+  std::string ignored;             // an option that is not followed: "--env-file vars"; or ""
+  bool elsewhere = false;          // it would run in a container or on another machine
+};
+
+// Returns nothing if the first word is no wrapper. The command of ssh and its kin is one for a
+// shell. Errors: an unknown option, as nobody knows where the command begins then.
+Result<std::optional<InsideCommand>> CommandInside(const std::vector<std::string>& words);
 
 }  // namespace drydock::capture
 

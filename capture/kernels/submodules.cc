@@ -40,12 +40,43 @@ DataType TypeOf(const LoggedProduct& p) {
       if (p.scales == kOf32) return DataType::kMxfp8;
       if (p.scales == kOf128 || p.scales == kOfSquares) return DataType::kFp8Block;
       return DataType::kFp8;
-    case kFp32:
-      return p.compute == kComputeTf32 ? DataType::kTf32 : DataType::kFp32;
     default:
-      // No model knows products of other types; those of fp32 come next.
-      return DataType::kFp32;
+      return p.compute == kComputeTf32 ? DataType::kTf32 : DataType::kFp32;
   }
+}
+
+// Operands of products that no model of kernels knows. Such a product takes the rate that the GPU's
+// file states for the type.
+struct StatedOperand {
+  int cuda_type;
+  DataType type;  // in which it computes
+  int64_t bytes;
+  double operations;  // for each pair of elements: a complex product is four real ones
+};
+constexpr StatedOperand kStated[] = {
+    {1, DataType::kFp64, 8, 2},   // fp64
+    {3, DataType::kInt8, 1, 2},   // int8
+    {4, DataType::kFp32, 8, 8},   // complex fp32
+    {5, DataType::kFp64, 16, 8},  // complex fp64
+    {8, DataType::kInt8, 1, 2},   // uint8
+    {10, DataType::kInt32, 4, 2},
+};
+const StatedOperand* StatedOperandOf(int cuda_type) {
+  for (const StatedOperand& operand : kStated) {
+    if (operand.cuda_type == cuda_type) return &operand;
+  }
+  return nullptr;
+}
+
+// `pairs`: of elements that are multiplied.
+Submodule AtStatedRate(const StatedOperand& operand, double pairs, Bytes bytes, bool is_backward) {
+  Submodule s;
+  s.pass = is_backward ? Pass::kBackward : Pass::kForward;
+  s.type = operand.type;
+  s.flops = operand.operations * pairs;
+  s.bytes = bytes;
+  s.work = submodule::FlopsAndBytes{};
+  return s;
 }
 
 // ---- Attention ----------------------------------------------------------------------------
@@ -62,11 +93,11 @@ struct AttentionOperator {
   Layout layout;
   size_t queries;  // index of the argument; keys and values follow
   size_t dropout, causal;
-  size_t starts = 0;   // kPacked: the sequences' first tokens
-  size_t longest = 0;  // kPacked: the longest sequence; that of keys follows
+  size_t starts = 0;  // kPacked: the sequences' first tokens
 };
-// As native_functions.yaml of PyTorch 2.9 and flash_attn_interface.py of flash-attn 2.8 have them.
-// flash-attn's own operators run FlashAttention-2, as PyTorch's do.
+// As native_functions.yaml of PyTorch 2.9, flash_attn_interface.py of flash-attn 2.8 and
+// hopper/flash_api.cpp of FlashAttention-3 have them. flash-attn 2 runs FlashAttention-2, as
+// PyTorch does.
 constexpr AttentionOperator kAttention[] = {
     {"aten::_scaled_dot_product_flash_attention", kAttentionByPytorch, false, Layout::kHeadsFirst,
      0, 3, 4},
@@ -80,18 +111,20 @@ constexpr AttentionOperator kAttention[] = {
      5, 6},
     {"aten::_scaled_dot_product_cudnn_attention_backward", kAttentionByCudnn, true,
      Layout::kHeadsFirst, 1, 13, 14},
-    {"aten::_flash_attention_forward", kAttentionByPytorch, false, Layout::kHeadsLast, 0, 7, 8, 3,
-     5},
-    {"aten::_flash_attention_backward", kAttentionByPytorch, true, Layout::kHeadsLast, 1, 10, 11, 6,
-     8},
+    {"aten::_flash_attention_forward", kAttentionByPytorch, false, Layout::kHeadsLast, 0, 7, 8, 3},
+    {"aten::_flash_attention_backward", kAttentionByPytorch, true, Layout::kHeadsLast, 1, 10, 11,
+     6},
     {"aten::_efficient_attention_forward", kAttentionByPytorch, false, Layout::kHeadsLast, 0, 8, 9,
-     4, 6},
+     4},
     {"flash_attn::_flash_attn_forward", kAttentionByPytorch, false, Layout::kHeadsLast, 0, 3, 5},
     {"flash_attn::_flash_attn_backward", kAttentionByPytorch, true, Layout::kHeadsLast, 1, 9, 11},
     {"flash_attn::_flash_attn_varlen_forward", kAttentionByPytorch, false, Layout::kPacked, 0, 7, 9,
-     3, 5},
+     3},
     {"flash_attn::_flash_attn_varlen_backward", kAttentionByPytorch, true, Layout::kPacked, 1, 13,
-     15, 9, 11},
+     15, 9},
+    // No dropout: the index of a tensor, whose number is 0.
+    {"flash_attn_3::fwd", kAttentionByFlash, false, Layout::kHeadsLast, 0, 0, 24, 7},
+    {"flash_attn_3::bwd", kAttentionByFlash, true, Layout::kHeadsLast, 1, 1, 16, 9},
 };
 
 double NumberAt(const OperatorValues& values, size_t at) {
@@ -244,6 +277,12 @@ const std::map<std::string_view, FusedNormFunction> kFusedNorms = {
     {"transformer_engine_torch::rmsnorm_bwd", {1, true, true}},
     {"fused_layer_norm_cuda::forward_affine", {0, false, false}},
     {"fused_layer_norm_cuda::rms_forward_affine", {0, false, true}},
+    {"fused_layer_norm_cuda::forward_affine_mixed_dtypes", {0, false, false}},
+    {"fused_layer_norm_cuda::rms_forward_affine_mixed_dtypes", {0, false, true}},
+    {"fused_layer_norm_cuda::backward_affine", {0, true, false}},
+    {"fused_layer_norm_cuda::rms_backward_affine", {0, true, true}},
+    {"fast_layer_norm::ln_fwd", {0, false, false}},
+    {"fast_layer_norm::ln_bwd", {0, true, false}},
 };
 
 std::optional<Submodule> FusedNorm(const OperatorValues& arguments,
@@ -383,10 +422,17 @@ LoggedProduct ProductOf(std::span<const int64_t> words) {
 // a product with a transposed weight (A) is a forward pass, with the weight as it is that of the
 // input's gradient, and with a transposed gradient (B) that of the weight's gradient.
 Submodule ProductSubmodule(const LoggedProduct& p, bool is_backward) {
+  const double pairs = static_cast<double>(p.m) * static_cast<double>(p.n) *
+                       static_cast<double>(p.k) * static_cast<double>(p.batch);
+  if (const StatedOperand* operand = StatedOperandOf(p.type_a)) {
+    // Products of integers are int32.
+    const int64_t result = operand->type == DataType::kInt8 ? 4 : operand->bytes;
+    const Bytes bytes(p.batch * (operand->bytes * (p.m * p.k + p.n * p.k) + result * p.m * p.n));
+    return AtStatedRate(*operand, pairs, bytes, is_backward);
+  }
   Submodule s;
   s.type = TypeOf(p);
-  s.flops = 2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) *
-            static_cast<double>(p.batch);
+  s.flops = 2.0 * pairs;
   const double element = OperandBytes(s.type);
   const double result = p.type_d == kFp32 ? 4 : 2;
   s.bytes = Bytes(static_cast<int64_t>(static_cast<double>(p.batch) *
@@ -467,17 +513,21 @@ Submodule LoggedConvolution(std::span<const int64_t> words) {
   const DataType type = TypeOf(of_type);
   const int64_t moved =
       batch * groups * (in * inputs + out * outputs) + groups * taps * inputs * outputs;
-  const Bytes bytes = SizeOf(type) * moved + Bytes(words[26]);
+  const StatedOperand* operand = StatedOperandOf(of_type.type_a);
+  const Bytes element = operand != nullptr ? Bytes(operand->bytes) : SizeOf(type);
+  const Bytes bytes = element * moved + Bytes(words[26]);
   const bool is_backward = direction != kForward;
   if (std::min({batch, inputs, outputs, in, out, taps}) <= 0 ||
       (groups > 1 && std::min(inputs, outputs) < kNarrow)) {
     return TrafficSubmodule(bytes, is_backward);
   }
+  const double pairs = static_cast<double>(batch * out) * static_cast<double>(groups * outputs) *
+                       static_cast<double>(inputs * taps);
+  if (operand != nullptr) return AtStatedRate(*operand, pairs, bytes, is_backward);
   Submodule s;
   s.type = type;
   s.bytes = bytes;
-  s.flops = 2.0 * static_cast<double>(batch * out) * static_cast<double>(groups * outputs) *
-            static_cast<double>(inputs * taps);
+  s.flops = 2.0 * pairs;
   // Rows are the places of the larger of x and y that the kernel goes over.
   int64_t rows = batch * out, n = outputs, k = inputs * taps;
   if (direction == kDataGradient) {
@@ -546,7 +596,9 @@ std::vector<Submodule> KnownSubmodules(const OperatorRange& range) {
   }
   if (!found) return {};
   const auto* attention = found->As<submodule::Attention>();
-  if (attention != nullptr && !HasModelOfAttention(found->type)) {
+  if (attention != nullptr && found->type == DataType::kFp64) {
+    found->work = submodule::FlopsAndBytes{};
+  } else if (attention != nullptr && !HasModelOfAttention(found->type)) {
     return AttentionAsProducts(*attention, *found);
   }
   return {*found};

@@ -1,7 +1,8 @@
 // What compute-sim shall time for the GPU's work of a captured program.
 //
-// Products, fused attention, norms, embeddings and Adam have submodules of their own. All else is
-// memory traffic: a kernel reads the inputs of its operator and writes its outputs, once.
+// Products, fused attention, norms, embeddings and Adam have submodules of their own. Products of
+// types that no model of kernels knows (fp64, complex numbers, integers) are FlopsAndBytes. All else
+// is memory traffic: a kernel reads the inputs of its operator and writes its outputs, once.
 // Nothing is counted twice: a submodule stands for exactly the launches of its operator.
 #ifndef DRYDOCK_CAPTURE_KERNELS_SUBMODULES_H_
 #define DRYDOCK_CAPTURE_KERNELS_SUBMODULES_H_

@@ -72,6 +72,27 @@ TEST(Submodules, WhatTheProductItselfDoes) {
   EXPECT_TRUE(work->one_kernel);
 }
 
+// No model of kernels knows these types: the GPU's file states a rate, or not.
+TEST(Submodules, ProductsOfRareTypes) {
+  constexpr int kFp64 = 1, kInt8 = 3, kComplex = 4;
+  LoggedProduct product = Product(2048, 1024, 512, true, false);
+  const auto with = [&product](int type) {
+    product.type_a = product.type_b = product.type_d = type;
+    return ProductSubmodule(product, false);
+  };
+  const double flops = 2.0 * 1024 * 2048 * 512;
+  const Submodule fp64 = with(kFp64);
+  EXPECT_TRUE(fp64.Is<submodule::FlopsAndBytes>());
+  EXPECT_EQ(fp64.type, DataType::kFp64);
+  EXPECT_EQ(fp64.flops, flops);
+  EXPECT_EQ(fp64.bytes, Bytes(8 * (2048 * 512 + 1024 * 512 + 2048 * 1024)));
+  EXPECT_EQ(with(kInt8).type, DataType::kInt8);
+  EXPECT_EQ(with(kInt8).bytes, Bytes(2048 * 512 + 1024 * 512 + 4 * 2048 * 1024));
+  EXPECT_EQ(with(kComplex).type, DataType::kFp32);
+  EXPECT_EQ(with(kComplex).flops, 4 * flops);
+  EXPECT_EQ(with(kBf16).type, DataType::kBf16);
+}
+
 std::vector<Submodule> Known(const char* text) { return KnownSubmodules(ParseRange(text)); }
 
 TEST(Submodules, FusedAttention) {
@@ -108,6 +129,16 @@ TEST(Submodules, FusedAttention) {
   work = *packed[0].As<submodule::Attention>();
   EXPECT_THAT((std::array{work.batch, work.sequence, work.heads}), ElementsAre(3, 1024, 16));
   EXPECT_TRUE(work.causal);
+  const auto third = Known(
+      "flash_attn_3::fwd(BFloat16[2,4096,32,128],BFloat16[2,4096,8,128],BFloat16[2,4096,8,128],,,,,"
+      ","
+      ",,,,,,,,,,,,,,,0.088,true,-1,-1,0,0,false,,0,,0)");
+  ASSERT_EQ(third.size(), 1u);
+  work = *third[0].As<submodule::Attention>();
+  EXPECT_THAT((std::array{work.batch, work.sequence, work.heads, work.kv_heads}),
+              ElementsAre(2, 4096, 32, 8));
+  EXPECT_TRUE(work.causal);
+  EXPECT_FALSE(work.dropout);
   // Arguments of another version are not guessed at.
   EXPECT_TRUE(Known("aten::_scaled_dot_product_flash_attention(BFloat16[2,32,4096,128])").empty());
 }
@@ -155,6 +186,7 @@ TEST(Submodules, WhatCudnnComputes) {
 }
 
 TEST(Submodules, TheLibraryOfAttention) {
+  EXPECT_STREQ(AttentionBackendOf("flash_attn_3::bwd"), "flash");
   EXPECT_STREQ(AttentionBackendOf("aten::_scaled_dot_product_flash_attention"), "pytorch");
   EXPECT_STREQ(AttentionBackendOf("aten::_scaled_dot_product_cudnn_attention_backward"), "cudnn");
   EXPECT_EQ(AttentionBackendOf("aten::mm"), nullptr);

@@ -34,7 +34,7 @@ struct Call {
   std::string folder;
   Variables environment;
   std::optional<JobStep> step;
-  std::string refused;  // why an interceptor could not go on; "" if it could
+  std::string refused;  // why an interceptor could not go on, or not as it should; or ""
 };
 
 std::string Encode(const Call& call);

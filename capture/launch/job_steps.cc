@@ -1,4 +1,4 @@
-// https://slurm.schedmd.com/srun.html, https://slurm.schedmd.com/sbatch.html,
+// https://slurm.schedmd.com/srun.html,
 // https://docs.open-mpi.org/en/main/man-openmpi/man1/mpirun.1.html and the options of MPICH's
 // hydra.
 #include "capture/launch/job_steps.h"
@@ -6,184 +6,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
-#include <map>
 #include <optional>
 #include <sstream>
 
 #include "capture/launch/host_list.h"
 #include "capture/launch/options.h"
+#include "capture/launch/slurm_options.h"
 #include "core/base/files.h"
 #include "core/base/plural.h"
 #include "core/base/spelling.h"
 
 namespace drydock::capture {
 namespace {
-
-// Of srun, sbatch and salloc alike. Only the first decide who runs where.
-OptionTable SlurmOptions(const std::string& launcher) {
-  OptionTable table;
-  table.launcher = launcher;
-  for (const char* option : {"--nodes|-N",
-                             "--ntasks|-n",
-                             "--ntasks-per-node|--tasks-per-node",
-                             "--gpus-per-node",
-                             "--gpus|-G",
-                             "--gres",
-                             "--gpus-per-task",
-                             "--ntasks-per-gpu",
-                             "--cpus-per-task|-c",
-                             "--nodelist|-w",
-                             "--chdir|-D",
-                             "--export",
-                             "--array|-a",
-                             "--accel-bind",
-                             "--account|-A",
-                             "--acctg-freq",
-                             "--bcast-exclude",
-                             "--het-group|--pack-group",
-                             "--send-libs",
-                             "--treewidth",
-                             "--tres-per-job",
-                             "--batch",
-                             "--bb",
-                             "--bbf",
-                             "--bcast",
-                             "--begin",
-                             "--bell",
-                             "--burst-buffer",
-                             "--cluster-constraint",
-                             "--clusters|-M",
-                             "--comment",
-                             "--compress",
-                             "--constraint|-C",
-                             "--container",
-                             "--container-id",
-                             "--container-image",
-                             "--container-mounts",
-                             "--container-name",
-                             "--container-save",
-                             "--container-workdir",
-                             "--container-env",
-                             "--core-spec|-S",
-                             "--cores-per-socket",
-                             "--cpu-bind|--cpu_bind",
-                             "--cpu-freq",
-                             "--cpus-per-gpu",
-                             "--deadline",
-                             "--delay-boot",
-                             "--dependency|-d",
-                             "--distribution|-m",
-                             "--epilog",
-                             "--error|-e",
-                             "--exclude|-x",
-                             "--export-file",
-                             "--extra",
-                             "--extra-node-info|-B",
-                             "--gid",
-                             "--gpu-bind",
-                             "--gpu-freq",
-                             "--gpus-per-socket",
-                             "--gres-flags",
-                             "--hint",
-                             "--input|-i",
-                             "--jobid",
-                             "--job-name|-J",
-                             "--licenses|-L",
-                             "--mail-type",
-                             "--mail-user",
-                             "--max-threads",
-                             "--mcs-label",
-                             "--mem",
-                             "--mem-bind|--mem_bind",
-                             "--mem-per-cpu",
-                             "--mem-per-gpu",
-                             "--mincpus",
-                             "--mpi",
-                             "--msg-timeout",
-                             "--network",
-                             "--nodefile|-F",
-                             "--ntasks-per-core",
-                             "--ntasks-per-socket",
-                             "--open-mode",
-                             "--output|-o",
-                             "--partition|-p",
-                             "--power",
-                             "--prefer",
-                             "--priority",
-                             "--profile",
-                             "--prolog",
-                             "--qos|-q",
-                             "--reboot",
-                             "--relative|-r",
-                             "--reservation",
-                             "--segment",
-                             "--signal",
-                             "--slurmd-debug",
-                             "--sockets-per-node",
-                             "--switches",
-                             "--task-epilog",
-                             "--task-prolog",
-                             "--thread-spec",
-                             "--threads-per-core",
-                             "--threads|-T",
-                             "--time|-t",
-                             "--time-min",
-                             "--tmp",
-                             "--tres-bind",
-                             "--tres-per-task",
-                             "--uid",
-                             "--wait-all-nodes",
-                             "--wckey",
-                             "--wrap",
-                             "--environment"}) {
-    table.options.push_back({option});
-  }
-  // srun's --wait takes seconds, sbatch's none.
-  table.options.push_back({"--wait|-W", launcher == "srun" ? 1 : 0});
-  for (const char* optional :
-       {"--exclusive", "--get-user-env", "--immediate|-I", "--kill-on-bad-exit|-K",
-        "--kill-on-invalid-dep", "--nice", "--propagate", "--resv-ports", "--stepmgr",
-        "--container-remap-root", "--no-container-remap-root", "--container-mount-home",
-        "--no-container-mount-home", "--container-entrypoint", "--no-container-entrypoint",
-        "--container-writable", "--container-readonly", "--container-entrypoint-log"}) {
-    table.options.push_back({optional, LauncherOption::kOptional});
-  }
-  for (const char* flag : {"--contiguous",
-                           "--disable-status|-X",
-                           "--exact",
-                           "--external-launcher",
-                           "--hold|-H",
-                           "--ignore-pbs",
-                           "--interactive",
-                           "--label|-l",
-                           "--multi-prog",
-                           "--no-allocate|-Z",
-                           "--no-kill|-k",
-                           "--no-requeue",
-                           "--oversubscribe|-s",
-                           "--share",
-                           "--overcommit|-O",
-                           "--overlap",
-                           "--parsable",
-                           "--preserve-env|-E",
-                           "--pty",
-                           "--quiet|-Q",
-                           "--quit-on-interrupt",
-                           "--requeue",
-                           "--spread-job",
-                           "--test-only",
-                           "--unbuffered|-u",
-                           "--use-min-nodes",
-                           "--verbose|-v",
-                           "--whole",
-                           "--help|-h",
-                           "--usage",
-                           "--version|-V"}) {
-    table.options.push_back({flag, 0});
-  }
-  return table;
-}
 
 OptionTable MpiOptions(const std::string& launcher) {
   OptionTable table;
@@ -282,62 +116,6 @@ OptionTable MpiOptions(const std::string& launcher) {
   return table;
 }
 
-// A step of processes that use no GPU may have more than a host has GPUs. The tasks of a step are
-// an int.
-constexpr int kMostTasksPerHost = std::numeric_limits<int>::max() / kMaxHosts;
-
-Result<std::optional<int>> Number(const std::string& launcher, const std::string& option,
-                                  const std::string& text, int most) {
-  if (text.empty()) return std::optional<int>();
-  ASSIGN_OR_RETURN(const int number, PositiveNumber(launcher + ": " + option, text, most));
-  return std::optional<int>(number);
-}
-
-// The number of hosts of --nodes: "4", "4-4", not "2-4".
-Result<std::optional<int>> Nodes(const std::string& launcher, const std::string& text) {
-  const size_t dash = text.find('-');
-  if (dash == std::string::npos) return Number(launcher, "--nodes", text, kMaxHosts);
-  if (text.substr(0, dash) == text.substr(dash + 1)) {
-    return Number(launcher, "--nodes", text.substr(0, dash), kMaxHosts);
-  }
-  return Error(
-      fmt::format("{}: --nodes {} leaves the number of hosts open; write the number that "
-                  "trains",
-                  launcher, text));
-}
-
-// Hosts and tasks by the options of Slurm. `otherwise`: the job around the step, if any.
-struct SlurmCounts {
-  std::optional<int> nodes, tasks, per_node, gpus_per_node, gpus;
-};
-
-Result<SlurmCounts> CountsOf(const ParsedOptions& options, const std::string& launcher) {
-  SlurmCounts counts;
-  ASSIGN_OR_RETURN(counts.nodes, Nodes(launcher, options.Value("--nodes")));
-  for (const auto& [name, out] :
-       {std::pair{"--ntasks", &counts.tasks}, {"--ntasks-per-node", &counts.per_node}}) {
-    if (!options.Has(name)) continue;
-    const int most = out == &counts.tasks ? kMaxHosts * kMaxGpus : kMostTasksPerHost;
-    ASSIGN_OR_RETURN(const int number,
-                     PositiveNumber(launcher + ": " + name, options.Value(name), most));
-    *out = number;
-  }
-  const auto gpus_in = [](const std::string& text) {  // "8", "h100:8", "gpu:h100:8"
-    const size_t colon = text.rfind(':');
-    return colon == std::string::npos ? text : text.substr(colon + 1);
-  };
-  std::string per_node = gpus_in(options.Value("--gpus-per-node"));
-  std::istringstream resources(options.Value("--gres"));
-  for (std::string resource; std::getline(resources, resource, ',');) {
-    if (resource.starts_with("gpu:")) per_node = gpus_in(resource);
-    if (resource == "gpu") per_node = "1";
-  }
-  ASSIGN_OR_RETURN(counts.gpus_per_node, Number(launcher, "--gpus-per-node", per_node, kMaxGpus));
-  ASSIGN_OR_RETURN(counts.gpus, Number(launcher, "--gpus", gpus_in(options.Value("--gpus")),
-                                       kMaxHosts * kMaxGpus));
-  return counts;
-}
-
 int TasksOfVariable(const Variables& environment, const std::string& name) {
   const std::string value = ValueOf(environment, name);
   return value.empty() ? 0 : std::atoi(value.c_str());
@@ -398,7 +176,7 @@ Result<std::optional<int>> TasksOfMapping(const std::string& launcher, const std
     return Error(fmt::format("{}: --map-by {} places ranks inside a host; write ppr:N:node",
                              launcher, mapping));
   }
-  return Number(launcher, "--map-by ppr", mapping.substr(4, colon - 4), kMostTasksPerHost);
+  return OptionalNumber(launcher, "--map-by ppr", mapping.substr(4, colon - 4), kMostTasksPerHost);
 }
 
 Result<std::vector<ListedHost>> HostsOfMpi(const ParsedOptions& options, const Call& call) {
@@ -569,108 +347,6 @@ void SetStepVariables(const JobStep& step, Launch* launch) {
   for (const auto& number : NumbersOfStep(step.launcher)) launch->rank_variables.push_back(number);
   if (step.launcher == "srun")
     launch->rank_variables.emplace_back("SLURM_GTIDS", RankNumber::kRank);
-}
-
-Result<Variables> VariablesOfJob(const std::vector<std::string>& options,
-                                 const ClusterSize& cluster) {
-  ASSIGN_OR_RETURN(const ParsedOptions parsed, ParseOptions(SlurmOptions("sbatch"), options, 0));
-  ASSIGN_OR_RETURN(SlurmCounts counts, CountsOf(parsed, "sbatch"));
-  const auto text = [](int number) { return std::to_string(number); };
-  if (!counts.nodes && counts.tasks && counts.per_node) {
-    counts.nodes = (*counts.tasks + *counts.per_node - 1) / *counts.per_node;
-  }
-  if (!counts.nodes && counts.gpus) {
-    const int most = counts.gpus_per_node.value_or(cluster.gpus_per_host);
-    counts.nodes = (*counts.gpus + most - 1) / most;
-  }
-  if (!counts.nodes && counts.tasks) {
-    counts.nodes = (*counts.tasks + cluster.gpus_per_host - 1) / cluster.gpus_per_host;
-  }
-  const int nodes = counts.nodes.value_or(1);
-  const std::string names = Join(JobHostNames(nodes), ",");
-  Variables variables = {
-      {"SLURM_JOB_ID", "1"},
-      {"SLURM_JOBID", "1"},
-      {"SLURM_JOB_NAME",
-       parsed.Has("--job-name") ? parsed.Value("--job-name") : std::string("capture")},
-      {"SLURM_NNODES", text(nodes)},
-      {"SLURM_JOB_NUM_NODES", text(nodes)},
-      {"SLURM_JOB_NODELIST", names},
-      {"SLURM_NODELIST", names},
-      {"SLURM_NODEID", "0"},
-      {"SLURM_PROCID", "0"},
-      {"SLURM_LOCALID", "0"},
-      {"SLURMD_NODENAME", "node0"},
-      {"SLURM_JOB_PARTITION",
-       parsed.Has("--partition") ? parsed.Value("--partition") : std::string("capture")}};
-  if (counts.per_node) variables.emplace_back("SLURM_NTASKS_PER_NODE", text(*counts.per_node));
-  if (counts.tasks || counts.per_node) {
-    variables.emplace_back("SLURM_NTASKS",
-                           text(counts.tasks ? *counts.tasks : nodes * *counts.per_node));
-    variables.emplace_back("SLURM_NPROCS", variables.back().second);
-  }
-  if (parsed.Has("--cpus-per-task")) {
-    variables.emplace_back("SLURM_CPUS_PER_TASK", parsed.Value("--cpus-per-task"));
-  }
-  const int gpus = counts.gpus_per_node.value_or(counts.gpus ? std::max(1, *counts.gpus / nodes)
-                                                             : cluster.gpus_per_host);
-  variables.emplace_back("SLURM_GPUS_ON_NODE", text(gpus));
-  if (parsed.Has("--gpus-per-node")) variables.emplace_back("SLURM_GPUS_PER_NODE", text(gpus));
-  if (counts.gpus) variables.emplace_back("SLURM_GPUS", text(*counts.gpus));
-  if (parsed.Has("--array")) {
-    const std::string& first = parsed.Value("--array");
-    variables.emplace_back("SLURM_ARRAY_JOB_ID", "1");
-    variables.emplace_back("SLURM_ARRAY_TASK_ID", first.substr(0, first.find_first_of("-,:%")));
-  }
-  return variables;
-}
-
-std::vector<std::string> JobOptionsOfScript(const std::string& text) {
-  std::vector<std::string> options;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("#SBATCH")) {
-      // Words, with quotes; text behind " #" is a comment.
-      std::string word;
-      char quote = 0;
-      bool open = false;
-      for (const char c : line.substr(7) + " ") {
-        if (quote != 0) {
-          if (c == quote) {
-            quote = 0;
-          } else {
-            word += c;
-          }
-        } else if (c == '"' || c == '\'') {
-          quote = c;
-          open = true;
-        } else if (c == ' ' || c == '\t' || c == '\r') {
-          if (open || !word.empty()) options.push_back(word);
-          word.clear();
-          open = false;
-        } else if (c == '#' && word.empty() && !open) {
-          break;
-        } else {
-          word += c;
-        }
-      }
-      continue;
-    }
-    // The first command ends the list.
-    const size_t first = line.find_first_not_of(" \t\r");
-    if (first != std::string::npos && line[first] != '#') break;
-  }
-  return options;
-}
-
-Result<std::string> WrappedBySbatch(const std::vector<std::string>& words) {
-  ASSIGN_OR_RETURN(const ParsedOptions options, ParseOptions(SlurmOptions("sbatch"), words, 1));
-  return options.Value("--wrap");
-}
-
-Result<size_t> ScriptOfSbatch(const std::vector<std::string>& words) {
-  ASSIGN_OR_RETURN(const ParsedOptions options, ParseOptions(SlurmOptions("sbatch"), words, 1));
-  return options.rest;
 }
 
 }  // namespace drydock::capture

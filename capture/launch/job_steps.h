@@ -33,18 +33,6 @@ std::vector<std::pair<std::string, RankNumber>> NumbersOfStep(const std::string&
 // Adds both to a launch whose ranks are the tasks of the step.
 void SetStepVariables(const JobStep& step, Launch* launch);
 
-// The variables of a job that sbatch or salloc would start with these options: the lines #SBATCH of
-// a script, behind those of the command line.
-Result<Variables> VariablesOfJob(const std::vector<std::string>& options,
-                                 const ClusterSize& cluster);
-// The options of the lines #SBATCH of a script.
-std::vector<std::string> JobOptionsOfScript(const std::string& text);
-// Index of the script among the words of sbatch or salloc, behind their options; the number of
-// words if there is none, and sbatch reads it from its standard input.
-Result<size_t> ScriptOfSbatch(const std::vector<std::string>& words);
-// The command of --wrap, which takes the place of a script; "" if it is not given.
-Result<std::string> WrappedBySbatch(const std::vector<std::string>& words);
-
 }  // namespace drydock::capture
 
 #endif  // DRYDOCK_CAPTURE_LAUNCH_JOB_STEPS_H_

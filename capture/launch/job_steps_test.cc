@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "capture/launch/host_list.h"
+#include "capture/launch/jobs.h"
 #include "capture/launch/testing/launching.h"
 #include "core/base/files.h"
 #include "core/base/spelling.h"
@@ -54,14 +54,14 @@ TEST(Srun, StartsTasks) {
 
 TEST(Srun, TakesFromItsJobWhatItLeavesOpen) {
   const Variables job =
-      *VariablesOfJob(Split("--nodes=4 --ntasks-per-node=8 -J name"), {1000, 8, "GPU", "", 0});
+      ReadJob(Split("--nodes=4 --ntasks-per-node=8 -J name"), {1000, 8, "GPU", "", 0})->variables;
   EXPECT_EQ(StepOf("srun python train.py", job), "4x8 python train.py");
   EXPECT_EQ(StepOf("srun -N 2 python train.py", job), "2x8 python train.py");
   EXPECT_EQ(StepOf("srun -n 1 hostname", job), "1x1 hostname");
   EXPECT_EQ(StepOf("srun -N1 -n1 hostname", job), "1x1 hostname");
   EXPECT_EQ(ValueOf(job, "SLURM_JOB_NODELIST"), "node0,node1,node2,node3");
   EXPECT_EQ(ValueOf(job, "SLURM_NTASKS"), "32");
-  const Variables whole_hosts = *VariablesOfJob(Split("-N 4 --gpus-per-node=h100:8"), {});
+  const Variables whole_hosts = ReadJob(Split("-N 4 --gpus-per-node=h100:8"), {})->variables;
   EXPECT_EQ(StepOf("srun torchrun x", whole_hosts), "4x1 torchrun x");
   EXPECT_EQ(ValueOf(whole_hosts, "SLURM_GPUS_ON_NODE"), "8");
   EXPECT_FALSE(Has(whole_hosts, "SLURM_NTASKS"));
@@ -69,7 +69,7 @@ TEST(Srun, TakesFromItsJobWhatItLeavesOpen) {
 
 TEST(Srun, StartsNoOtherNumberOfTasksThanItsJobHas) {
   const auto job = [](const char* options) {
-    return *VariablesOfJob(Split(options), {1000, 8, "GPU", "", 0});
+    return ReadJob(Split(options), {1000, 8, "GPU", "", 0})->variables;
   };
   EXPECT_EQ(StepOf("srun a", job("--ntasks=12 --ntasks-per-node=8")), "2x6 a");
   EXPECT_EQ(StepOf("srun a", job("--nodes=3 --ntasks=16")),
@@ -85,18 +85,6 @@ TEST(Srun, TellsTasksApart) {
   EXPECT_EQ(ValueOf(variables, "SLURM_NODEID"), "1");
   EXPECT_EQ(ValueOf(variables, "SLURM_NTASKS"), "16");
   EXPECT_EQ(ValueOf(variables, "SLURM_TASKS_PER_NODE"), "8(x2)");
-}
-
-TEST(Sbatch, ReadsTheOptionsOfAScript) {
-  EXPECT_EQ(
-      Join(JobOptionsOfScript("#!/bin/bash\n#SBATCH -N 4  # hosts\n\n#SBATCH --job-name=\"a b\"\n"
-                              "# more\nexport X=1\n#SBATCH -N 9\n"),
-           "|"),
-      "-N|4|--job-name=a b");
-  EXPECT_EQ(*ScriptOfSbatch(Split("sbatch -N 2 --parsable job.sh 1 2")), 4U);
-  EXPECT_EQ(
-      VariablesOfJob(Split("--node=4"), {}).error().message(),
-      "sbatch: option '--node' may be --nodes or --nodelist or --nodefile; write one of them");
 }
 
 TEST(Mpirun, StartsTasks) {
@@ -134,13 +122,6 @@ TEST(Mpirun, PassesVariablesOn) {
   EXPECT_EQ(ValueOf(step.environment, "A"), "b");
   EXPECT_EQ(ValueOf(step.environment, "C"), "d");
   EXPECT_EQ(ValueOf(VariablesOfStep(step.step, 1), "OMPI_COMM_WORLD_RANK"), "1");
-}
-
-TEST(HostNames, Expand) {
-  EXPECT_EQ(Join(*ExpandHostNames("gpu[01-03,7]-ib,login"), " "),
-            "gpu01-ib gpu02-ib gpu03-ib gpu7-ib login");
-  EXPECT_EQ(ExpandHostNames("a[3-1]").error().message(), "'3-1' is not a range of hosts");
-  EXPECT_EQ(ExpandHostNames("a[3").error().message(), "'a[3' has a [ without ]");
 }
 
 }  // namespace

@@ -1,28 +1,28 @@
 #include "capture/launch/launch.h"
 
-#include <algorithm>
+#include <fmt/format.h>
+
+#include "core/base/plural.h"
 
 namespace drydock::capture {
-namespace {
 
-std::string TextOf(const Launch& launch, int rank, RankNumber number) {
+int NumberOf(const Launch& launch, int rank, RankNumber number) {
   switch (number) {
     case RankNumber::kRank:
-      return std::to_string(rank);
+      return rank;
     case RankNumber::kLocalRank:
-      return std::to_string(rank % launch.ranks_per_host);
+      return rank % launch.ranks_per_host;
     case RankNumber::kHost:
-      return std::to_string(rank / launch.ranks_per_host);
+      return rank / launch.ranks_per_host;
   }
-  return "";
+  return 0;
 }
-
-}  // namespace
 
 std::vector<std::string> CommandOf(const Launch& launch, int rank) {
   std::vector<std::string> command = launch.command;
   for (const RankWord& word : launch.rank_words) {
-    command[word.index] = word.before + TextOf(launch, rank, word.number) + word.after;
+    command[word.index] =
+        word.before + std::to_string(NumberOf(launch, rank, word.number)) + word.after;
   }
   return command;
 }
@@ -30,34 +30,29 @@ std::vector<std::string> CommandOf(const Launch& launch, int rank) {
 Variables EnvironmentOf(const Launch& launch, int rank) {
   Variables environment = launch.environment;
   for (const auto& [name, number] : launch.rank_variables) {
-    Set(&environment, name, TextOf(launch, rank, number));
+    Set(&environment, name, std::to_string(NumberOf(launch, rank, number)));
   }
   return environment;
 }
 
-std::string ValueOf(const Variables& variables, const std::string& name) {
-  for (const auto& [known, value] : variables) {
-    if (known == name) return value;
+Status CheckFits(const Launch& launch, const ClusterSize& cluster,
+                 const std::string& cluster_file) {
+  const std::string by = launch.launcher.empty() ? "the program" : launch.launcher;
+  if (launch.ranks_per_host > cluster.gpus_per_host) {
+    return Error(
+        fmt::format("{} starts {} on a host, which has {}", by,
+                    Plural(launch.ranks_per_host, "rank"), Plural(cluster.gpus_per_host, "GPU")),
+        {cluster_file, 0, 0});
   }
-  return "";
-}
-
-bool Has(const Variables& variables, const std::string& name) {
-  return std::any_of(variables.begin(), variables.end(),
-                     [&](const auto& variable) { return variable.first == name; });
-}
-
-void Set(Variables* variables, const std::string& name, const std::string& value) {
-  for (auto& [known, present] : *variables) {
-    if (known != name) continue;
-    present = value;
-    return;
+  if (launch.hosts > cluster.hosts) {
+    return Error(fmt::format("{} starts {} on {}, but the cluster has {} with {}; "
+                             "--set cluster.hosts={} makes it larger",
+                             by, Plural(launch.ranks(), "rank"), Plural(launch.hosts, "host"),
+                             Plural(cluster.hosts, "host"),
+                             Plural(cluster.hosts * cluster.gpus_per_host, "GPU"), launch.hosts),
+                 {cluster_file, 0, 0});
   }
-  variables->emplace_back(name, value);
-}
-
-void Unset(Variables* variables, const std::string& name) {
-  std::erase_if(*variables, [&](const auto& variable) { return variable.first == name; });
+  return OkStatus();
 }
 
 }  // namespace drydock::capture

@@ -8,9 +8,10 @@
 #include <utility>
 #include <vector>
 
-namespace drydock::capture {
+#include "core/base/process.h"
+#include "core/base/result.h"
 
-using Variables = std::vector<std::pair<std::string, std::string>>;  // names and values
+namespace drydock::capture {
 
 // The numbers by which a rank's program differs from that of another rank.
 enum class RankNumber { kRank, kLocalRank, kHost };
@@ -39,15 +40,10 @@ struct Launch {
   int ranks() const { return hosts * ranks_per_host; }
 };
 
+int NumberOf(const Launch& launch, int rank, RankNumber number);
 // The command and the environment of one rank.
 std::vector<std::string> CommandOf(const Launch& launch, int rank);
 Variables EnvironmentOf(const Launch& launch, int rank);
-
-// "" if there is no such variable.
-std::string ValueOf(const Variables& variables, const std::string& name);
-bool Has(const Variables& variables, const std::string& name);
-void Set(Variables* variables, const std::string& name, const std::string& value);
-void Unset(Variables* variables, const std::string& name);
 
 // What a launcher has to know of the cluster.
 struct ClusterSize {
@@ -57,7 +53,11 @@ struct ClusterSize {
   std::string gpu;                 // "NVIDIA H100 SXM 80G"
   std::string compute_capability;  // "9.0"
   long memory_mib = 0;
+  std::string driver = "";  // "580.65.06"
 };
+
+// Errors: more ranks or hosts than the cluster has; the message has both numbers.
+Status CheckFits(const Launch& launch, const ClusterSize& cluster, const std::string& cluster_file);
 
 }  // namespace drydock::capture
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
-#include <sstream>
 
 #include "capture/launch/job_steps.h"
 #include "capture/launch/options.h"
@@ -70,22 +69,12 @@ std::optional<Known> Find(const std::vector<std::string>& words) {
   return std::nullopt;
 }
 
-// The first file of this name in the folders of PATH; "" if there is none.
-std::string InPath(const std::string& name, const Variables& environment) {
-  std::istringstream folders(ValueOf(environment, "PATH"));
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    if (!folder.empty() && FileExists(folder + "/" + name)) return folder + "/" + name;
-  }
-  return "";
-}
-
 // The Python of a launcher that is a script of Python: the one that its first line names. Else the
 // one that PATH finds.
 std::string PythonOf(const Call& call) {
   const std::string& program = call.words.front();
   if (IsPython(program)) return program;
-  const std::string file =
-      program.find('/') != std::string::npos ? program : InPath(program, call.environment);
+  const std::string file = FindProgram(program, ValueOf(call.environment, "PATH"));
   if (!file.empty()) {
     const Result<std::string> text = ReadFile(file);
     if (text.ok() && text->starts_with("#!/")) {

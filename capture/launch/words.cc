@@ -1,9 +1,15 @@
 #include "capture/launch/words.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cstring>
 #include <nlohmann/json.hpp>
+
+#include "capture/launch/python_command.h"
+#include "core/base/files.h"
+#include "core/base/plural.h"
 
 namespace drydock::capture {
 namespace {
@@ -63,6 +69,15 @@ ChangedVariables Changes(const Launch& launch, const Variables& own) {
   std::sort(changed.set.begin(), changed.set.end());
   std::sort(changed.gone.begin(), changed.gone.end());
   return changed;
+}
+
+std::string Describe(const Launch& launch) {
+  return fmt::format(
+      "{}{}, {} on {}", launch.launcher.empty() ? "" : launch.launcher + ": ",
+      BaseName(launch.command.front()) == launch.command.front() || IsPython(launch.command.front())
+          ? Quoted(launch.command)
+          : launch.command.front(),
+      Plural(launch.ranks(), "rank"), Plural(launch.hosts, "host"));
 }
 
 std::string ShellText(const Launch& launch, const Variables& own) {

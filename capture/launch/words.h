@@ -21,6 +21,9 @@ struct ChangedVariables {
 };
 ChangedVariables Changes(const Launch& launch, const Variables& own);
 
+// What it starts, on how many hosts; one line.
+std::string Describe(const Launch& launch);
+
 // "cd FOLDER && env NAME=VALUE ... python -u train.py ...", of rank 0; one line.
 std::string ShellText(const Launch& launch, const Variables& own);
 // The same and the number of hosts and ranks as an object of JSON, on one line. A number of a rank

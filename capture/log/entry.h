@@ -62,6 +62,7 @@ enum class EntryKind : uint16_t {
   kBeginOp,
   kEndOp,
   kMark,
+  kRead,  // the host reads values from a GPU that nobody computed
   // What libhackcuda does not do.
   kRefuse,
 };
@@ -128,6 +129,9 @@ inline constexpr EntryFields kEntryFields[kEntryKinds] = {
     {"begin-op", "op'"},
     {"end-op", "outputs'"},
     {"mark", "what'"},
+    // `line`: the innermost of the user's Python; `origin`: what made the values unknown; both may
+    // be empty. `value`: of at most 8 bytes, or 0.
+    {"read", "line' origin' bytes value"},
     {"refuse", "library' function'"},
 };
 inline constexpr const EntryFields& FieldsOf(EntryKind kind) {
@@ -138,9 +142,10 @@ inline constexpr const EntryFields& FieldsOf(EntryKind kind) {
 // of the folder that kCaptureVariable names; logs go there, too: "PID.log".
 inline constexpr const char* kCaptureVariable = "DRYDOCK_CAPTURE";
 
-// A folder, if ranks of one capture share what they broadcast: a rank keeps small values there of
-// which it is the root, and ranks that run later read them. Without it, or where the root has not
-// run, a buffer keeps what it holds, and the log has a mark "unknown broadcast".
+// A folder, if processes of one capture share values: a rank keeps small values there of which it is
+// the root, and ranks that run later read them. Without it, or where the root has not run, a buffer
+// keeps what it holds, and the log has a mark "unknown broadcast". It also has what the host of each
+// rank reads, for the run of the rank that measures the host.
 inline constexpr const char* kBroadcastsVariable = "DRYDOCK_CAPTURE_BROADCASTS";
 
 // A number, if the program ends when it begins the forward pass behind so many iterations.
@@ -166,6 +171,7 @@ struct CapturedProcess {
   int64_t context_bytes = 0;  // what the driver takes of it
   int64_t l2_bytes = 0;
   char name[64] = {};
+  char driver[16] = {};  // its version
 };
 
 }  // namespace drydock::capture

@@ -63,6 +63,7 @@ CapturedProcess FactsOf(const Topology& topology, const RankPlace& place, int ra
   facts.memory_bytes = gpu.memory.count();
   facts.context_bytes = kContextBytes;
   facts.l2_bytes = gpu.l2.count();
+  snprintf(facts.driver, sizeof facts.driver, "%s", kDriverVersion);
   snprintf(facts.name, sizeof facts.name, "%s", ProductName(gpu).c_str());
   return facts;
 }

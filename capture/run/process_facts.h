@@ -10,6 +10,10 @@
 
 namespace drydock::capture {
 
+// The driver of a host, as NVML and nvidia-smi tell it: that of CUDA 13.0 (release notes of the
+// CUDA Toolkit), with which programs of older toolkits run as well.
+inline constexpr const char* kDriverVersion = "580.65.06";
+
 // Where a rank of the program is.
 struct RankPlace {
   int host = 0;

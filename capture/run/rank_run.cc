@@ -97,16 +97,6 @@ bool IsList(const std::string& name) {
   return name == "LD_PRELOAD" || name == "LD_LIBRARY_PATH" || name == "PYTHONPATH";
 }
 
-std::map<std::string, std::string> OwnVariables() {
-  std::map<std::string, std::string> variables;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string text = *entry;
-    const size_t end = text.find('=');
-    if (end != std::string::npos) variables[text.substr(0, end)] = text.substr(end + 1);
-  }
-  return variables;
-}
-
 Result<StagedDirectory> MakeScratch() {
   std::error_code failed;
   const fs::path scratch = fs::temp_directory_path(failed);
@@ -228,11 +218,8 @@ class Processes {
  private:
   std::vector<std::string> VariablesFor(int rank, const std::string& folder) const {
     const RankPlace& place = places_[static_cast<size_t>(rank)];
-    std::map<std::string, std::string> variables =
-        program_.environment.empty()
-            ? OwnVariables()
-            : std::map<std::string, std::string>(program_.environment.begin(),
-                                                 program_.environment.end());
+    const Variables given = program_.environment.empty() ? OwnEnvironment() : program_.environment;
+    std::map<std::string, std::string> variables(given.begin(), given.end());
     const CapturedRank captured = {
         rank,       program_.world,          place.local, place.ranks_beside,
         place.host, places_.back().host + 1, folder};

@@ -12,12 +12,11 @@
 #include "capture/environment/environment.h"
 #include "capture/log/log_file.h"
 #include "core/base/files.h"
+#include "core/base/process.h"
 #include "core/base/result.h"
 #include "core/model/topology.h"
 
 namespace drydock::capture {
-
-using Variables = std::vector<std::pair<std::string, std::string>>;  // names and values
 
 // What every rank runs.
 struct RankProgram {

@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "capture/standins/command.h"
 #include "core/base/files.h"
+#include "core/base/process.h"
 
 namespace drydock::capture {
 namespace {

@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <regex>
 
-#include "capture/standins/command.h"
 #include "capture/standins/mapped_file.h"
 #include "core/base/files.h"
+#include "core/base/process.h"
 
 namespace drydock::capture {
 namespace {

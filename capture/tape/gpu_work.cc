@@ -23,6 +23,11 @@ bool HasTensors(const OperatorRange& range, const OperatorValues& outputs) {
 
 constexpr size_t kBlocksX = 1;  // words of kLaunch
 
+void Estimate(std::string kernel, Bytes bytes, GpuWork* work) {
+  work->estimated_as = std::move(kernel);
+  work->estimated_bytes = bytes;
+}
+
 }  // namespace
 
 std::string ShortKernelName(std::string_view symbol) {
@@ -71,14 +76,15 @@ void GpuWorkReader::Close(Frame* frame, const OperatorValues& outputs, std::vect
 bool GpuWorkReader::ReplaceByKnown(const Frame& frame) {
   std::vector<Submodule> submodules = KnownSubmodules(*frame.range);
   if (submodules.empty()) return false;
+  GpuWork& first = works_[frame.works.front()];
+  first.estimated_as.clear();
   if (const char* backend = AttentionBackendOf(frame.range->name)) {
     if (submodules.front().Is<submodule::Attention>()) {
       attention_flops_[backend] += submodules.front().flops;
     } else {
-      Estimate(frame.range->name, submodules.front().bytes);
+      Estimate(frame.range->name, submodules.front().bytes, &first);
     }
   }
-  GpuWork& first = works_[frame.works.front()];
   first.submodules = std::move(submodules);
   SetName(&first, frame.range);
   for (size_t i = 1; i < frame.works.size(); ++i) works_[frame.works[i]].is_dropped = true;
@@ -113,13 +119,13 @@ size_t GpuWorkReader::Add(const LogEntry& entry, const PlaceTracker::Here& here)
     case EntryKind::kConvolution:
       work.submodules = {LoggedConvolution(entry.words)};
       Estimate("convolution of " + std::string(log_.name(entry.words[0])),
-               work.submodules.front().bytes);
+               work.submodules.front().bytes, &work);
       break;
     case EntryKind::kTraffic:
       work.submodules = {TrafficSubmodule(Bytes(entry.words[2]), work.is_backward)};
       Estimate(
           std::string(log_.name(entry.words[1])) + " of " + std::string(log_.name(entry.words[0])),
-          Bytes(entry.words[2]));
+          Bytes(entry.words[2]), &work);
       break;
     case EntryKind::kFill:
       work.bytes = Bytes(entry.words[0]);
@@ -139,13 +145,6 @@ size_t GpuWorkReader::Add(const LogEntry& entry, const PlaceTracker::Here& here)
   return number;
 }
 
-TapeEstimate& GpuWorkReader::Estimate(const std::string& kernel, Bytes bytes) {
-  TapeEstimate& estimate = estimates_[kernel];
-  ++estimate.launches;
-  estimate.bytes += bytes;
-  return estimate;
-}
-
 void GpuWorkReader::Finish() {
   for (auto& [_, thread] : threads_) {
     while (!thread.open.empty()) {
@@ -160,35 +159,42 @@ void GpuWorkReader::Finish() {
   }
 }
 
+// What an operator reads and writes and its products do not is left to its launches.
 void GpuWorkReader::Translate(const OperatorRange* range, const OperatorValues& outputs,
                               const std::vector<size_t>& works) {
   std::vector<int64_t> blocks;
-  for (const size_t number : works) {
-    if (works_[number].kind == EntryKind::kLaunch) blocks.push_back(works_[number].blocks);
-  }
-  const Bytes traffic = range != nullptr ? TrafficOf(*range, outputs) : Bytes();
-  std::vector<Bytes> parts(blocks.size());
-  if (range != nullptr) parts = DealOut(*range, traffic, blocks);
-  size_t launch = 0;
+  Bytes left = range != nullptr ? TrafficOf(*range, outputs) : Bytes();
   for (const size_t number : works) {
     GpuWork& work = works_[number];
     SetName(&work, range);
-    if (!work.submodules.empty()) continue;
+    if (work.kind == EntryKind::kLaunch) {
+      blocks.push_back(work.blocks);
+      continue;
+    }
     if (work.product.has_value()) {
       const LoggedProduct& p = *work.product;
       // A product without extents does nothing.
       work.is_dropped = std::min({p.m, p.n, p.k, p.batch}) <= 0;
       if (!work.is_dropped) work.submodules = {ProductSubmodule(p, work.is_backward)};
-    } else if (work.kind != EntryKind::kLaunch) {
-      work.submodules = {TrafficSubmodule(work.bytes, work.is_backward)};
-    } else {
-      const Bytes bytes = parts[launch++];
-      work.submodules = {TrafficSubmodule(bytes, work.is_backward)};
-      std::string key = ShortKernelName(log_.name(work.kernel));
-      if (range != nullptr) key += " of " + range->name;
-      TapeEstimate& estimate = Estimate(key, bytes);
-      if (range == nullptr) ++estimate.unknown;
     }
+    if (work.submodules.empty() && !work.is_dropped) {
+      work.submodules = {TrafficSubmodule(work.bytes, work.is_backward)};  // a fill or a copy
+    } else {
+      for (const Submodule& submodule : work.submodules) left -= std::min(left, submodule.bytes);
+    }
+  }
+  std::vector<Bytes> parts(blocks.size());
+  if (range != nullptr) parts = DealOut(*range, left, blocks);
+  size_t launch = 0;
+  for (const size_t number : works) {
+    GpuWork& work = works_[number];
+    if (work.kind != EntryKind::kLaunch) continue;
+    const Bytes bytes = parts[launch++];
+    work.submodules = {TrafficSubmodule(bytes, work.is_backward)};
+    std::string key = ShortKernelName(log_.name(work.kernel));
+    if (range != nullptr) key += " of " + range->name;
+    Estimate(std::move(key), bytes, &work);
+    work.is_unknown = range == nullptr;
   }
 }
 

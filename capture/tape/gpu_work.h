@@ -25,6 +25,10 @@ struct GpuWork {
   std::string name;  // of its submodules
   std::vector<Submodule> submodules;
   bool is_dropped = false;  // another work stands for it
+  // Its time is that of the bytes it moves: the kernel, as RankTape::estimates has it, or "".
+  std::string estimated_as;
+  Bytes estimated_bytes;
+  bool is_unknown = false;  // of an estimate: nothing is known but the grid
   // While its operator is open.
   EntryKind kind = EntryKind::kLaunch;
   int64_t kernel = -1;  // kLaunch: number of its name
@@ -48,7 +52,6 @@ class GpuWorkReader {
 
   // By number. REQUIRES: its operator has ended.
   const GpuWork& work(size_t number) const { return works_[number]; }
-  const std::map<std::string, TapeEstimate>& estimates() const { return estimates_; }
   // The library of most of fused attention; "" if there is none.
   std::string AttentionBackend() const;
 
@@ -68,14 +71,12 @@ class GpuWorkReader {
   bool ReplaceByKnown(const Frame& frame);
   void Translate(const OperatorRange* range, const OperatorValues& outputs,
                  const std::vector<size_t>& works);
-  TapeEstimate& Estimate(const std::string& kernel, Bytes bytes);
   void SetName(GpuWork* work, const OperatorRange* range) const;
 
   const ProcessLog& log_;
   LogRanges& ranges_;
   std::deque<GpuWork> works_;
   std::unordered_map<uint32_t, Thread> threads_;
-  std::map<std::string, TapeEstimate> estimates_;
   std::map<std::string, double> attention_flops_;  // by library
 };
 

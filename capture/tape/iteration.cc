@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -13,12 +14,18 @@ namespace drydock::capture {
 namespace {
 
 constexpr std::string_view kStep = "Optimizer.step#";
+constexpr std::string_view kOptimizer = "optimizer ";  // a mark in the step of the one of a number
+
+struct Step {
+  size_t at = 0;               // it has ended
+  std::string_view optimizer;  // its number, if the log has it
+};
 
 // What decides where iterations end.
 struct Landmarks {
   std::vector<size_t> roots;  // forward passes of whole models begin, or graphs of them
   bool has_graphs = false;
-  std::vector<size_t> steps;      // steps of optimizers have ended, in order
+  std::vector<Step> steps;        // of optimizers, in order
   std::vector<size_t> backwards;  // nodes of autograd have ended
   std::vector<size_t> tails;      // calls outside modules that may end an iteration
 };
@@ -40,6 +47,7 @@ Landmarks FindLandmarks(const ProcessLog& log, LogRanges* ranges) {
   struct Thread {
     std::vector<const OperatorRange*> open;
     int modules = 0, backwards = 0;
+    std::string_view optimizer;  // that stepped last
   };
   Landmarks found;
   std::unordered_map<uint32_t, Thread> threads;
@@ -66,7 +74,12 @@ Landmarks FindLandmarks(const ProcessLog& log, LogRanges* ranges) {
         found.backwards.push_back(i);
       }
       if (range.kind == RangeKind::kScope && range.name.starts_with(kStep)) {
-        found.steps.push_back(i);
+        found.steps.push_back({i, thread.optimizer});
+      }
+    } else if (entry.kind == EntryKind::kMark) {
+      const std::string_view mark = log.name(entry.words[0]);
+      if (mark.starts_with(kOptimizer)) {
+        threads[entry.thread].optimizer = mark.substr(kOptimizer.size());
       }
     } else if (entry.kind == EntryKind::kLaunchGraph) {
       found.roots.push_back(i);
@@ -90,17 +103,35 @@ size_t LastBelow(const std::vector<size_t>& places, size_t to, size_t otherwise)
   return it == places.begin() ? otherwise : *(it - 1);
 }
 
-// Returns the ends of the iterations that end with steps.
+// Returns the ends of the iterations that end with steps. An optimizer that steps again behind
+// another forward pass begins an iteration: programs that train two models step them in turn.
 std::vector<size_t> EndsBySteps(const Landmarks& found, size_t entries) {
   // Programs without modules are known by their backward passes.
   const std::vector<size_t>& passes = found.roots.empty() ? found.backwards : found.roots;
   std::vector<size_t> ends;
+  std::set<std::string_view> steps, stepped, before;  // since the last pass, in this iteration, in
+                                                      // the last iteration
+  size_t end = 0;                                     // of this iteration so far
   for (size_t i = 0; i < found.steps.size(); ++i) {
-    const size_t next_pass = FirstFrom(passes, found.steps[i], entries);
-    if (i + 1 < found.steps.size() && found.steps[i + 1] < next_pass) continue;
-    const size_t last =
-        found.roots.empty() ? found.steps[i] : LastBelow(found.tails, next_pass, found.steps[i]);
-    ends.push_back(std::max(last, found.steps[i]) + 1);
+    const size_t at = found.steps[i].at;
+    steps.insert(found.steps[i].optimizer);
+    const size_t next_pass = FirstFrom(passes, at, entries);
+    if (i + 1 < found.steps.size() && found.steps[i + 1].at < next_pass) continue;
+    const bool repeats = std::any_of(steps.begin(), steps.end(), [&](std::string_view optimizer) {
+      return stepped.count(optimizer) > 0;
+    });
+    if (repeats) {
+      ends.push_back(end);
+      before = std::exchange(stepped, {});
+    }
+    stepped.merge(std::exchange(steps, {}));
+    const size_t last = found.roots.empty() ? at : LastBelow(found.tails, next_pass, at);
+    end = std::max(last, at) + 1;
+  }
+  // The program may have ended, or have been ended, between the steps of its last iteration.
+  if (!stepped.empty() &&
+      std::includes(stepped.begin(), stepped.end(), before.begin(), before.end())) {
+    ends.push_back(end);
   }
   return ends;
 }

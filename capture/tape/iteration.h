@@ -1,10 +1,11 @@
 // Finds the iterations of a captured program in its log.
 //
 // A step of an optimizer ends an iteration, and so do the steps that follow it without a forward
-// pass in between. What the program then still reduces and gathers before its next forward pass (a
-// sharded optimizer's parameters) belongs to the same iteration. A program that uses no optimizer
-// of PyTorch's, or has it in a CUDA graph, repeats itself all the same: its iteration is the period
-// of the GPU's work.
+// pass in between. Optimizers that step in turn, each behind a forward pass of its own, share an
+// iteration: it ends before the forward pass of the first that steps again. What the program then
+// still reduces and gathers before its next forward pass (a sharded optimizer's parameters) belongs
+// to the same iteration. A program that uses no optimizer of PyTorch's, or has it in a CUDA graph,
+// repeats itself all the same: its iteration is the period of the GPU's work.
 #ifndef DRYDOCK_CAPTURE_TAPE_ITERATION_H_
 #define DRYDOCK_CAPTURE_TAPE_ITERATION_H_
 

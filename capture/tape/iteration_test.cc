@@ -57,6 +57,30 @@ TEST(Iterations, SeveralOptimizersStepTogether) {
   EXPECT_THAT(Launches(program), testing::ElementsAre(4, 4));
 }
 
+TEST(Iterations, OptimizersThatStepInTurnShareAnIteration) {
+  ProgramLog program;
+  for (int i = 0; i < 3; ++i) {
+    Pass(&program);
+    program.Step(0);  // a discriminator
+    Pass(&program);
+    Pass(&program);
+    program.Step(1);  // a generator
+  }
+  Pass(&program);
+  program.Step(0);  // an iteration that the program does not finish
+  EXPECT_THAT(Launches(program), testing::ElementsAre(8, 8, 8));
+}
+
+TEST(Iterations, AnOptimizerThatStepsNowAndThen) {
+  ProgramLog program;
+  for (int i = 0; i < 4; ++i) {
+    Pass(&program);
+    program.Step(0);
+    if (i % 2 == 1) program.Step(1);
+  }
+  EXPECT_THAT(Launches(program), testing::ElementsAre(3, 4, 3, 4));
+}
+
 TEST(Iterations, WhatTheStepGathersBelongsToIt) {
   ProgramLog program;
   program.Communicator(5, 4);

@@ -14,6 +14,7 @@
 #include "capture/tape/host_time.h"
 #include "capture/tape/iteration.h"
 #include "capture/tape/place.h"
+#include "capture/tape/reads.h"
 
 namespace drydock::capture {
 namespace {
@@ -384,6 +385,7 @@ class TapeMaker {
           tape_.host.blocks += Time::Ns(sink_.host_ns[i]);
           continue;
         }
+        AddEstimate(work);
         std::string key = work.name;
         for (const Submodule& submodule : work.submodules) key += '\n' + FactsOf(submodule);
         const auto [it, is_new] = known.try_emplace(std::move(key));
@@ -418,8 +420,15 @@ class TapeMaker {
       tape_.submodules[tape_.blocks[block].submodules.front()].host =
           Time::Ns(uses.host_ns / uses.uses);
     }
-    tape_.estimates = work_.estimates();
     tape_.attention_backend = work_.AttentionBackend();
+  }
+
+  void AddEstimate(const GpuWork& work) {
+    if (work.estimated_as.empty()) return;
+    TapeEstimate& estimate = tape_.estimates[work.estimated_as];
+    ++estimate.launches;
+    estimate.bytes += work.estimated_bytes;
+    estimate.unknown += work.is_unknown ? 1 : 0;
   }
 
   void AddBlock(const GpuWork& work) {
@@ -443,9 +452,9 @@ class TapeMaker {
   Sink sink_;
   size_t at_ = 0;
   bool is_in_ = false;
-  std::unordered_map<int64_t, bool> blocks_;      // by stream: it waits for the default stream
-  std::set<uint32_t> issuers_;                    // threads that have issued ops
-  std::vector<int64_t> host_ns_;                  // of what the iteration asks
+  std::unordered_map<int64_t, bool> blocks_;  // by stream: it waits for the default stream
+  std::set<uint32_t> issuers_;                // threads that have issued ops
+  std::vector<int64_t> host_ns_;              // of what the iteration asks
   size_t asked_ = 0;
   int64_t own_ns_ = 0;   // of the entry at hand, and of those before it that are no ops
   int64_t left_ns_ = 0;  // of such entries behind the last op
@@ -478,6 +487,7 @@ Result<RankTape> MakeTape(const ProcessLog& log, const TapeOptions& options) {
   }
   TapeMaker maker(log, &ranges, iterations[static_cast<size_t>(options.iteration) - 1]);
   ASSIGN_OR_RETURN(RankTape tape, maker.Make(options));
+  tape.reads = FindReads(log, &ranges);
   tape.start.iterations = made;
   tape.start.iteration = options.iteration;
   return tape;

@@ -226,9 +226,14 @@ TEST(MakeTape, AGraphIsWhatItsCaptureSaw) {
   for (int i = 0; i < 2; ++i) {
     program.Operator("aten::copy_(Float[8],Float[8])", "(Float[8])");
     program.Add(EntryKind::kLaunchGraph, {1, 0});
+    program.Add(EntryKind::kLaunchGraph, {1, 0});
     program.Step();
   }
-  EXPECT_THAT(Lines(TapeOf(program, 2)),
+  // Kernels of a graph are estimates each time that it is launched.
+  const RankTape tape = TapeOf(program, 2);
+  EXPECT_EQ(tape.estimates.at("kernel of aten::relu").launches, 2);
+  EXPECT_EQ(tape.estimates.at("kernel of aten::relu").bytes, Bytes(2 * 64));
+  EXPECT_THAT(Lines(tape),
               HasSubstr("stream 0: copy_: add fwd bf16 rows=1 n=16 top_k=1\n"
                         "[forward, a graph] stream 0: add: add fwd bf16 rows=1 n=24 top_k=1\n"
                         "[other] stream 0: event 1\n"
@@ -236,6 +241,25 @@ TEST(MakeTape, AGraphIsWhatItsCaptureSaw) {
                         "[forward, in the graph] stream 1: relu: add fwd bf16 rows=1 n=16 top_k=1\n"
                         "[other] stream 1: event 2\n"
                         "[other] stream 0: waits for event 2\n"));
+}
+
+// What an operator moves, its products and its launches move once.
+TEST(MakeTape, ALaunchBesideAProduct) {
+  ProgramLog program;
+  program.Begin("module 0: Model");
+  program.Begin("aten::linear_with_bias(BFloat16[64,32],BFloat16[128,32],BFloat16[128])");
+  program.Product(128, 64, 32, true, false);
+  program.Launch("add_bias", 8);
+  program.End("(BFloat16[64,128])");
+  program.Begin("aten::linear_with_output(BFloat16[64,32],BFloat16[128,32])");
+  program.Product(128, 64, 32, true, false);
+  program.Launch("relu", 8);
+  program.End("(BFloat16[64,128],BFloat16[64,128])");
+  program.End();
+  program.Step();
+  const RankTape tape = TapeOf(program);
+  EXPECT_EQ(tape.estimates.at("add_bias of aten::linear_with_bias").bytes, Bytes(2 * 128));
+  EXPECT_EQ(tape.estimates.at("relu of aten::linear_with_output").bytes, Bytes(2 * 64 * 128));
 }
 
 TEST(MakeTape, TheHostsTimeIsThatOfItsThread) {

@@ -24,7 +24,7 @@ struct TapeGroup {
 
 // A communicator of NCCL's that the rank has joined.
 struct TapeCommunicator {
-  int group = 0;             // index into RankTape::groups
+  int group = 0;             // index into RankTape::groups; -1: nobody told who its members are
   std::vector<int> members;  // positions in the group: all of them, or the two ends of messages
   Time made;                 // since the start of the process; after the iteration, too
 };
@@ -51,6 +51,19 @@ struct TapeEstimate {
   int64_t unknown = 0;
 };
 
+// Reads of the host's from the GPU that are alike, of values that nobody computed: they are zero,
+// or follow from zeros and from choices that are equally frequent. The program may branch on them.
+struct TapeRead {
+  std::string line;    // "train.py:41", the innermost of the user's; "": unknown
+  std::string shape;   // "fp32[]"
+  std::string origin;  // "aten::nll_loss_forward of Float[8192,32000]": what made it unknown, or ""
+  std::string value;   // "0", if it is one number and always the same
+  int64_t count = 0;   // in the whole run of the program
+  bool IsLike(const TapeRead& other) const {
+    return line == other.line && shape == other.shape && origin == other.origin;
+  }
+};
+
 // What the program did before the iteration.
 struct TapeStart {
   int iterations = 0;  // of the program, in all
@@ -61,9 +74,9 @@ struct TapeStart {
 
 // The host's own time between what it issues, measured on this machine.
 struct TapeHost {
-  Time blocks;         // before entries that have blocks: the sum of Submodule::host
-  Time calls;          // before calls of NCCL
-  int64_t groups = 0;  // of calls: each is one launch
+  Time blocks;            // before entries that have blocks: the sum of Submodule::host
+  Time calls;             // before calls of NCCL
+  int64_t groups = 0;     // of calls: each is one launch
   std::string processor;  // of this machine: "AMD EPYC 7742 64-Core Processor"
   bool is_alone = false;  // measured in a run that recorded nothing else
 };
@@ -85,6 +98,7 @@ struct RankTape {
   TapeStart start;
   TapeHost host;
   std::map<std::string, TapeEstimate> estimates;  // by kernel
+  std::vector<TapeRead> reads;                    // the commonest first
 };
 
 }  // namespace drydock::capture

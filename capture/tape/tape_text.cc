@@ -56,6 +56,10 @@ class Writer {
     }
     for (size_t i = 0; i < tape_.communicators.size(); ++i) {
       const TapeCommunicator& c = tape_.communicators[i];
+      if (c.group < 0) {
+        text += fmt::format("communicator {}: of unknown ranks\n", i);
+        continue;
+      }
       const TapeGroup& group = tape_.groups[static_cast<size_t>(c.group)];
       text += fmt::format("communicator {}: {} of {} ranks of group {} {}\n", i, c.members.size(),
                           group.ranks.size(), group.name, group.description);
@@ -66,6 +70,10 @@ class Writer {
     for (const auto& [kernel, estimate] : tape_.estimates) {
       text += fmt::format("estimated: {} x {}, {} B{}\n", estimate.launches, kernel,
                           estimate.bytes.count(), estimate.unknown > 0 ? ", nothing known" : "");
+    }
+    for (const TapeRead& read : tape_.reads) {
+      text += fmt::format("read {} times: {} at {}, of {}: {}\n", read.count, read.shape, read.line,
+                          read.origin, read.value);
     }
     return text;
   }

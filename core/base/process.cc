@@ -1,36 +1,175 @@
 #include "core/base/process.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <filesystem>
+#include <sstream>
+
+#include "core/base/files.h"
+
+extern char** environ;
 
 namespace drydock {
+namespace {
+
+constexpr size_t kShown = 2000;  // bytes of a failed program's output
+
+// The words as execv takes them; valid as long as they are.
+std::vector<char*> Pointers(const std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+Error CannotStart(const std::string& program, int code) {
+  return Error(fmt::format("cannot start '{}': {}", program, strerror(code)));
+}
+
+}  // namespace
+
+std::string ValueOf(const Variables& variables, const std::string& name) {
+  for (const auto& [known, value] : variables) {
+    if (known == name) return value;
+  }
+  return "";
+}
+
+bool Has(const Variables& variables, const std::string& name) {
+  return std::any_of(variables.begin(), variables.end(),
+                     [&](const auto& variable) { return variable.first == name; });
+}
+
+void Set(Variables* variables, const std::string& name, const std::string& value) {
+  for (auto& [known, present] : *variables) {
+    if (known != name) continue;
+    present = value;
+    return;
+  }
+  variables->emplace_back(name, value);
+}
+
+void Unset(Variables* variables, const std::string& name) {
+  std::erase_if(*variables, [&](const auto& variable) { return variable.first == name; });
+}
+
+Variables OwnEnvironment() {
+  Variables variables;
+  for (char** at = environ; at != nullptr && *at != nullptr; ++at) {
+    const std::string variable = *at;
+    const size_t equals = variable.find('=');
+    if (equals == std::string::npos) continue;
+    variables.emplace_back(variable.substr(0, equals), variable.substr(equals + 1));
+  }
+  return variables;
+}
+
+std::string FolderOfExecutable() {
+  char path[PATH_MAX];
+  const ssize_t length = ::readlink("/proc/self/exe", path, sizeof path);
+  return length <= 0 ? "." : DirectoryOf(std::string(path, static_cast<size_t>(length)));
+}
+
+std::string FindProgram(const std::string& program, const std::string& path,
+                        const std::string& but_not) {
+  const auto starts = [](const std::string& file) {  // a folder can be "executed", too
+    std::error_code failed;
+    return ::access(file.c_str(), X_OK) == 0 && std::filesystem::is_regular_file(file, failed);
+  };
+  if (program.find('/') != std::string::npos) return starts(program) ? program : "";
+  std::istringstream folders(path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::string file = (folder.empty() ? "." : folder) + "/" + program;
+    if (folder != but_not && starts(file)) return file;
+  }
+  return "";
+}
+
+int ExitStatusOf(int told) { return WIFEXITED(told) ? WEXITSTATUS(told) : 128 + WTERMSIG(told); }
+
+int WaitForEnd(pid_t child) {
+  int told = 0;
+  while (::waitpid(child, &told, 0) < 0 && errno == EINTR) {
+  }
+  return ExitStatusOf(told);
+}
+
+Result<std::string> RunCommand(const std::vector<std::string>& words) {
+  const std::vector<char*> argv = Pointers(words);
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return Error(fmt::format("pipe: {}", strerror(errno)));
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
+  pid_t child = 0;
+  const int failed = posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  ::close(ends[1]);
+  std::string said;
+  char buffer[4096];
+  for (;;) {
+    const ssize_t got = ::read(ends[0], buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    said.append(buffer, static_cast<size_t>(got));
+  }
+  ::close(ends[0]);
+  if (failed != 0) return CannotStart(words.front(), failed);
+  if (WaitForEnd(child) == 0) return said;
+  return Error(fmt::format("'{}' failed:\n{}", words.front(), said.substr(0, kShown)));
+}
+
+Result<int> RunShown(const std::vector<std::string>& words) {
+  const std::vector<char*> argv = Pointers(words);
+  int ends[2];  // closed by execvp, or the new process writes why it failed
+  if (::pipe2(ends, O_CLOEXEC) != 0) return Error(fmt::format("pipe: {}", strerror(errno)));
+  const pid_t parent = ::getpid();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (::getppid() != parent) ::_exit(1);  // the parent died before prctl
+    ::execvp(argv[0], argv.data());
+    const int failed = errno;
+    (void)!::write(ends[1], &failed, sizeof failed);
+    ::_exit(1);
+  }
+  int failed = child < 0 ? errno : 0;
+  ::close(ends[1]);
+  if (child > 0) {
+    while (::read(ends[0], &failed, sizeof failed) < 0 && errno == EINTR) {
+    }
+  }
+  ::close(ends[0]);
+  const int status = child > 0 ? WaitForEnd(child) : 0;
+  if (failed != 0) return CannotStart(words.front(), failed);
+  return status;
+}
 
 Status RunBeside(const std::string& name, const std::vector<std::string>& arguments) {
-  std::error_code error;
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
-  const std::string path = (self.parent_path() / name).string();
-  std::vector<char*> argv = {const_cast<char*>(path.c_str())};
-  for (const std::string& argument : arguments) {
-    argv.push_back(const_cast<char*>(argument.c_str()));
-  }
-  argv.push_back(nullptr);
+  const std::string path = FolderOfExecutable() + "/" + name;
+  std::vector<std::string> words = {path};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  const std::vector<char*> argv = Pointers(words);
   pid_t child = 0;
   const int code = ::posix_spawn(&child, path.c_str(), nullptr, nullptr, argv.data(), environ);
   if (code != 0) return Error(fmt::format("cannot run {}: {}", name, std::strerror(code)), {path});
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  const int status = WaitForEnd(child);
+  if (status > 128) {
+    return Error(fmt::format("{} was ended by signal {}", name, status - 128), {path});
   }
-  if (WIFSIGNALED(status)) {
-    return Error(fmt::format("{} was ended by signal {}", name, WTERMSIG(status)), {path});
-  }
-  if (WEXITSTATUS(status) != 0) {
-    return Error(fmt::format("{} ended with exit status {}", name, WEXITSTATUS(status)), {path});
+  if (status != 0) {
+    return Error(fmt::format("{} ended with exit status {}", name, status), {path});
   }
   return OkStatus();
 }

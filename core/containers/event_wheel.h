@@ -1,7 +1,7 @@
 // A queue of plain events for the case that no event is pushed with a time before that of the last
 // pop. Works like EventHeap, but most events wait unordered in buckets of a quarter of a
-// microsecond.
-// A bucket is sorted when its time comes, so the heap stays small if many events are pending.
+// microsecond. A bucket is sorted when its time comes, which is faster than as many pops from a
+// heap. Only what is pushed into that bucket later goes into a heap.
 // `Event` has operator<, a strict order, and a Time `time` that comes first in this order. The
 // order of pops does not depend on the order of pushes. Not thread-safe.
 #ifndef DRYDOCK_CORE_CONTAINERS_EVENT_WHEEL_H_
@@ -12,6 +12,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "core/containers/event_heap.h"
@@ -21,8 +22,8 @@ namespace drydock {
 template <typename Event>
 class EventWheel {
  public:
-  bool empty() const { return near_.empty(); }
-  const Event& top() const { return near_.top(); }
+  bool empty() const { return sorted_.empty() && near_.empty(); }
+  const Event& top() const { return IsSortedNext() ? sorted_.back() : near_.top(); }
 
   void Push(const Event& event) {
     const int64_t bucket = BucketOf(event);
@@ -33,18 +34,43 @@ class EventWheel {
     } else {
       far_.Push(event);
     }
-    if (near_.empty()) Refill();
+    if (empty()) Refill();
   }
 
   Event Pop() {
-    const Event event = near_.Pop();
-    if (near_.empty()) Refill();
+    if (!IsSortedNext()) {
+      const Event event = near_.Pop();
+      if (empty()) Refill();
+      return event;
+    }
+    const Event event = sorted_.back();
+    sorted_.pop_back();
+    if (empty()) Refill();
     return event;
+  }
+
+  // Removes the events for which `is_one` holds. O(n).
+  template <typename Predicate>
+  void Erase(const Predicate& is_one) {
+    std::erase_if(sorted_, is_one);
+    near_.Erase(is_one);
+    far_.Erase(is_one);
+    ForEachFilled([&](std::vector<Event>& bucket) { std::erase_if(bucket, is_one); });
+    if (empty()) Refill();
+  }
+
+  void clear() {
+    sorted_.clear();
+    near_.clear();
+    far_.clear();
+    ForEachFilled([](std::vector<Event>& bucket) { bucket.clear(); });
+    current_ = 0;
   }
 
   // Returns the events in the order of their pops.
   std::vector<Event> Sorted() const {
     std::vector<Event> out = near_.Sorted(), far = far_.Sorted();
+    out.insert(out.end(), sorted_.begin(), sorted_.end());
     out.insert(out.end(), far.begin(), far.end());
     for (const std::vector<Event>& each : buckets_) out.insert(out.end(), each.begin(), each.end());
     std::sort(out.begin(), out.end());
@@ -59,6 +85,23 @@ class EventWheel {
 
   static int64_t BucketOf(const Event& event) { return event.time.ps() >> kBucketBits; }
   static size_t SlotOf(int64_t bucket) { return static_cast<size_t>(bucket) % kBuckets; }
+
+  // `change` may leave a bucket empty.
+  template <typename Change>
+  void ForEachFilled(const Change& change) {
+    for (size_t word = 0; word < filled_.size(); ++word) {
+      for (uint64_t bits = filled_[word]; bits != 0; bits &= bits - 1) {
+        const auto bit = static_cast<size_t>(std::countr_zero(bits));
+        std::vector<Event>& bucket = buckets_[word * kWordBits + bit];
+        change(bucket);
+        if (bucket.empty()) filled_[word] &= ~(uint64_t{1} << bit);
+      }
+    }
+  }
+
+  bool IsSortedNext() const {
+    return near_.empty() || (!sorted_.empty() && sorted_.back() < near_.top());
+  }
 
   void Add(int64_t bucket, const Event& event) {
     const size_t slot = SlotOf(bucket);
@@ -87,21 +130,22 @@ class EventWheel {
     if (next == kNever) return;
     current_ = next;
     const size_t slot = SlotOf(current_);
-    for (const Event& event : buckets_[slot]) near_.Push(event);
-    buckets_[slot].clear();
+    sorted_.swap(buckets_[slot]);
     filled_[slot / kWordBits] &= ~(uint64_t{1} << slot % kWordBits);
     while (!far_.empty() && BucketOf(far_.top()) - current_ < kBuckets) {
       const Event event = far_.Pop();
       if (BucketOf(event) == current_) {
-        near_.Push(event);
+        sorted_.push_back(event);
       } else {
         Add(BucketOf(event), event);
       }
     }
+    std::sort(sorted_.begin(), sorted_.end(), [](const Event& a, const Event& b) { return b < a; });
   }
 
   int64_t current_ = 0;    // bucket
-  EventHeap<Event> near_;  // of the current bucket and earlier ones
+  std::vector<Event> sorted_;  // of the current bucket when its time came; the first one is last
+  EventHeap<Event> near_;      // pushed since then, of this bucket and earlier ones
   EventHeap<Event> far_;   // of buckets too far ahead for the wheel
   std::vector<std::vector<Event>> buckets_ = std::vector<std::vector<Event>>(kBuckets);
   std::array<uint64_t, kBuckets / kWordBits> filled_ = {};  // a bit for each of buckets_

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <climits>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -13,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/files.h"
+#include "core/base/process.h"
 #include "core/base/spelling.h"
 #include "core/base/version.h"
 
@@ -38,12 +37,6 @@ constexpr Tool kTools[] = {
     {"gpu-profiler", "measures kernels on a machine with a GPU (built where nvcc is)"},
 };
 constexpr const char* kPrefix = "drydock-";
-
-std::string Folder() {
-  char path[PATH_MAX];
-  const ssize_t length = ::readlink("/proc/self/exe", path, sizeof path);
-  return length <= 0 ? "." : DirectoryOf(std::string(path, static_cast<size_t>(length)));
-}
 
 // The executable of a tool; "" if there is none.
 std::string Find(const std::string& folder, const std::string& name) {
@@ -94,7 +87,7 @@ int Fail(const std::string& message) {
 }
 
 int Run(int argc, char** argv) {
-  const std::string folder = Folder();
+  const std::string folder = FolderOfExecutable();
   const std::string name = argc < 2 ? "--help" : argv[1];
   if (name == "--help" || name == "-h" || name == "help") {
     fputs(Help(folder).c_str(), stdout);

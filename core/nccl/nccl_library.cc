@@ -3,10 +3,10 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
-#include <climits>
 #include <map>
 
 #include "core/base/check.h"
+#include "core/base/process.h"
 #include "core/nccl/host_classes.h"
 #include "core/nccl/nccl_settings.h"
 
@@ -20,14 +20,6 @@ namespace drydock {
 namespace {
 
 constexpr const char* kFileName = "libhacknccl.so";
-
-std::string FolderOfExecutable() {
-  char path[PATH_MAX];
-  const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
-  if (length <= 0) return {};
-  const std::string executable(path, static_cast<size_t>(length));
-  return executable.substr(0, executable.rfind('/'));
-}
 
 }  // namespace
 

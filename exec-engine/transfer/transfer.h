@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/containers/event_heap.h"
+#include "core/containers/event_wheel.h"
 #include "core/network/network.h"
 #include "core/network/relative_state.h"
 #include "exec-engine/transfer/local_plan.h"
@@ -156,26 +156,26 @@ struct TransferEvent {
 // The events of an engine. Transfers know how many of them are theirs.
 class TransferEvents {
  public:
-  bool empty() const { return heap_.empty(); }
-  const TransferEvent& top() const { return heap_.top(); }
+  bool empty() const { return queue_.empty(); }
+  const TransferEvent& top() const { return queue_.top(); }
   void Push(const TransferEvent& event) {
     ++event.transfer->pending_;
-    heap_.Push(event);
+    queue_.Push(event);
   }
   TransferEvent Pop() {
-    const TransferEvent event = heap_.Pop();
+    const TransferEvent event = queue_.Pop();
     --event.transfer->pending_;
     return event;
   }
   // Forgets the events of a transfer, which is not used again before it begins anew.
   void Forget(const Transfer* transfer) {
-    heap_.Erase([transfer](const TransferEvent& event) { return event.transfer == transfer; });
+    queue_.Erase([transfer](const TransferEvent& event) { return event.transfer == transfer; });
   }
-  void clear() { heap_.clear(); }
-  std::vector<TransferEvent> Sorted() const { return heap_.Sorted(); }
+  void clear() { queue_.clear(); }
+  std::vector<TransferEvent> Sorted() const { return queue_.Sorted(); }
 
  private:
-  EventHeap<TransferEvent> heap_;
+  EventWheel<TransferEvent> queue_;
 };
 
 class TransferListener {

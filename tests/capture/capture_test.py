@@ -41,8 +41,19 @@ class Captures(unittest.TestCase):
         lines = text.read_text().splitlines() if text.exists() else []
         return done.returncode, done.stdout, done.stderr, lines
 
+    @staticmethod
+    def line_of(program, text):
+        lines = (PROGRAMS / program).read_text().splitlines()
+        return f"{program}:{next(number for number, line in enumerate(lines, 1) if text in line)}"
+
+    @staticmethod
+    def reads(lines):
+        """How often the log has a read of values that nobody computed, by line and origin."""
+        found = (re.search(r" read line=(.*) origin=(.*) bytes=", line) for line in lines)
+        return collections.Counter(read.groups() for read in found if read)
+
     def test_values_that_the_host_reads(self):
-        status, said, errors, _ = self.capture("values.py")
+        status, said, errors, lines = self.capture("values.py")
         self.assertEqual(status, 0, errors)
         self.assertEqual(said.splitlines(), [
             "8 (9, 0) 132",
@@ -59,6 +70,42 @@ class Captures(unittest.TestCase):
             "91002",
             "No module named 'amp_C'",
         ])
+        # Only what depends on something large is not what a GPU would give.
+        line, choice = self.line_of("values.py", "(large @ large).sum()"), "aten::topk of Float[4096,4096]"
+        self.assertEqual(self.reads(lines), {
+            (self.line_of("values.py", "minlength=4096"), choice): 2, (line, choice): 2, (line, "aten::sum of Float[4096,4096]"): 1})
+
+    def test_reads_of_values_that_nobody_computed(self):
+        status, said, errors, lines = self.capture("reads.py")
+        self.assertEqual(status, 0, errors)
+        self.assertEqual(said, "".join(
+            f"{step} {[64] * 8} 0.0 0.0 {256 * (step + 1)} True torch.Size([2])\n" for step in range(3)))
+        loss, norm = "aten::nll_loss_forward of Float[256,32000]", "aten::_foreach_norm of Float[512,512]"
+        found_inf = "aten::_amp_foreach_non_finite_check_and_unscale_ of Float[512,512]"
+        of_step = {(".bincount(", "aten::addmm of Half[256,512]"): 3, ("loss.item() > 1e4", loss): 1, ("isfinite(norm)", norm): 1,
+                   ("scaler.step(", found_inf): 1, ("print(step", loss): 1, ("print(step", norm): 1}
+        self.assertEqual(self.reads(lines), {
+            (self.line_of("reads.py", text), origin): 3 * count for (text, origin), count in of_step.items()})
+        again = self.capture("reads.py")
+        self.assertEqual(again[3], lines, "two captures differ")
+
+    def test_tokens_of_experts_are_balanced(self):
+        status, said, errors, lines = self.capture("experts.py", rank=1, world=4)
+        self.assertEqual(status, 0, errors)
+        self.assertEqual(said, "".join(f"{step} {[256] * 4} {[256] * 4} 4\n" for step in range(3)))
+        origin = "aten::addmm of Float[1024,512]"
+        self.assertEqual(self.reads(lines), {(self.line_of("experts.py", "bincount("), origin): 6,
+                                             (self.line_of("experts.py", ".tolist()"), origin): 6})
+
+    def test_a_library_that_launches_kernels_without_an_operator(self):
+        status, said, errors, tape = self.capture("extension.py", iteration=3)
+        self.assertEqual(status, 0, errors)
+        self.assertEqual(said, 3 * "0.0 True\n")
+        # It reads 4,000 bytes and writes as many; of its arguments, one is written.
+        self.assertIn("estimated: 1 x ? of scaling::scale, 12000 B", tape)
+        line = self.line_of("extension.py", "total.item()")
+        self.assertEqual([text for text in tape if text.startswith("read ")],
+                         [f"read 3 times: fp32[] at {line}, of scaling::scale: 0"])
 
     def test_memory_is_that_of_the_gpu(self):
         status, said, errors, _ = self.capture("memory.py")
@@ -271,7 +318,7 @@ if __name__ == "__main__":
     parser.add_argument("--libraries", required=True, type=pathlib.Path)
     parser.add_argument("--pytorch", required=True, type=pathlib.Path)
     OPTIONS, rest = parser.parse_known_args()
-    fetched = subprocess.run([ROOT / "third_party/pytorch/fetch.sh", OPTIONS.pytorch], timeout=1500)
+    fetched = subprocess.run([sys.executable, ROOT / "third_party/pytorch/fetch.py", OPTIONS.pytorch], timeout=1500)
     if fetched.returncode != 0:
         print("SKIPPED: no program is captured on this machine: PyTorch cannot be fetched", file=sys.stderr)
         sys.exit(SKIPPED if fetched.returncode == SKIPPED else 1)

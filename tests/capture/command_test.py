@@ -5,6 +5,7 @@ PyTorch is the one of third_party/pytorch/wheels.txt; the test fetches it first.
 import argparse
 import os
 import pathlib
+import platform
 import re
 import subprocess
 import sys
@@ -45,6 +46,10 @@ class Commands(unittest.TestCase):
     def test_torchrun(self):
         run, said = self.capture("torchrun", "--nproc-per-node", "gpu", PROGRAM, "--name", "a b")
         self.assertEqual(self.told(said), "0 8 0 ['--name', 'a b']")
+        manifest = (run / "1-workload/manifest.pb").read_bytes()
+        for option in (f"command=torchrun --nproc-per-node gpu {PROGRAM} --name 'a b'", "launcher=torchrun", "hosts=1",
+                       "ranks-per-host=8", "variable=OMP_NUM_THREADS=1", f"python={platform.python_version()} ", "pytorch=2.9.1"):
+            self.assertIn(option.encode(), manifest)
         for tool in ("simccl", "compute-sim", "exec-engine", "report"):
             subprocess.run([OPTIONS.bin / tool, run, "-q", *(["--network", "analytical"] if tool == "exec-engine" else [])],
                            check=True, timeout=300)
@@ -74,7 +79,7 @@ if __name__ == "__main__":
     parser.add_argument("--pytorch", required=True, type=pathlib.Path)
     OPTIONS, rest = parser.parse_known_args()
     OPTIONS.bin, OPTIONS.pytorch = OPTIONS.bin.resolve(), OPTIONS.pytorch.resolve()
-    fetched = subprocess.run([ROOT / "third_party/pytorch/fetch.sh", OPTIONS.pytorch], timeout=1500)
+    fetched = subprocess.run([sys.executable, ROOT / "third_party/pytorch/fetch.py", OPTIONS.pytorch], timeout=1500)
     if fetched.returncode != 0:
         print("SKIPPED: no program is captured on this machine: PyTorch cannot be fetched", file=sys.stderr)
         sys.exit(SKIPPED if fetched.returncode == SKIPPED else 1)

@@ -95,6 +95,14 @@ eval "torchrun --nproc-per-node ${sizes[small]} 'my file.py' \"\${arguments[@]}\
             "apptainer": "apptainer exec --nv image.sif torchrun --nproc-per-node 4 t.py",
             "sh -c": "sh -c 'torchrun --nproc-per-node 4 t.py'",
             "xargs": "echo t.py | xargs torchrun --nproc-per-node 4",
+            "ssh": "ssh -o StrictHostKeyChecking=no worker-0 \"cd $PWD; torchrun --nproc-per-node 4 t.py\"",
+            "pdsh": "pdsh -R ssh -w worker-0 torchrun --nproc-per-node 4 t.py",
+            "docker": "docker run --gpus all -it --rm -v $PWD:/w -w /w image:1 bash -c 'torchrun --nproc-per-node 4 t.py'",
+            "enroot": "enroot start --rw -m /a:/b image torchrun --nproc-per-node 4 t.py",
+            "execl": f"python3 -c 'import ctypes; ctypes.CDLL(None).execl(b\"/opt/torchrun\", b\"torchrun\", "
+                     "b\"--nproc-per-node\", b\"4\", b\"t.py\", None)'",
+            "execlp": f"python3 -c 'import ctypes; ctypes.CDLL(None).execlp(b\"torchrun\", b\"torchrun\", "
+                      "b\"--nproc-per-node\", b\"4\", b\"t.py\", None)'",
             "which": "python $(which torchrun) --nproc-per-node 4 t.py",
             "module": "python -m torch.distributed.run --nproc-per-node 4 t.py",
             "python in Python": "python3 - <<'P'\nimport os; os.system('torchrun --nproc-per-node 4 t.py')\nP",
@@ -131,8 +139,26 @@ srun --ntasks-per-node=8 bash -c 'export LOCAL=$SLURM_LOCALID; python t.py --ran
                                               {"index": 5, "before": "log-", "number": "host", "after": ""}])
         self.assertEqual(each["rank_variables"], {"SLURM_PROCID": "rank", "SLURM_LOCALID": "local_rank", "SLURM_NODEID": "host",
                                                   "LOCAL": "local_rank"})
+        for shell in ("-e", "-eo", "-x"):  # as sbatch would run it
+            self.script("#SBATCH -N 2\nsrun -n 16 python t.py\n")
+            options = [shell, "pipefail"] if shell == "-eo" else [shell]
+            done = self.run_tool("--arguments-only", "--cluster", CLUSTER, "--", "bash", *options, "run.sh")
+            self.assertEqual((done.returncode, done.stdout.splitlines()[:1]), (0, ["# 16 ranks on 2 hosts"]), done.stderr)
+        self.assertIn("run.sh:3: error: sbatch: option '--nods' is not known; did you mean '--nodes'?\n",
+                      self.refusal("#SBATCH -N 2\n#SBATCH --nods=4\ntorchrun t.py\n"))
         self.assertEqual(self.commands("sbatch --parsable <<'J'\n#!/bin/bash\n#SBATCH -N 2\nsrun -n 16 python t.py\nJ\n"),
                          [(2, 8, ["python", "t.py"])])
+        (self.folder / "sub").mkdir()
+        for words in (["bash", "run.sh"], ["sbatch", "run.sh"]):
+            self.script("#SBATCH -D sub\ntorchrun t.py $(basename $SLURM_SUBMIT_DIR)\n")
+            done = self.run_tool("--arguments-only", "--", *words)
+            self.assertEqual(done.stdout.splitlines()[1], f"cd {self.folder}/sub && {done.stdout.split('&& ')[1].strip()}", done.stderr)
+            self.assertTrue(done.stdout.endswith(f"t.py {self.folder.name}\n"), done.stdout)
+        self.script("python t.py --task $SLURM_PROCID\n", name="task.sh")
+        self.assertEqual(self.commands("srun -N 1 -n 8 task.sh"), [(1, 8, ["python", "t.py", "--task", "0"])])
+        self.launches("#PBS -l select=2\ntorchrun t.py\n")
+        self.assertIn("run.sh:2: #PBS -l select=2; the options of this system are not read; set the variables of the job before "
+                      "the command: NAME=VALUE drydock capture ...\n", self.notes)
         self.assertEqual(self.commands("sbatch -N 2 --wrap 'srun -n 16 python t.py'"), [(2, 8, ["python", "t.py"])])
         self.assertEqual(self.commands("mpirun -np 16 -x A=1 python t.py"), [(2, 8, ["python", "t.py"])])
 
@@ -161,6 +187,11 @@ for host in 0 1 2 3; do NODE_RANK=$host torchrun --nnodes 4 --nproc-per-node 8 -
   --launch 1  torchrun: python -u one.py, 8 ranks on 1 host
   --launch 2  deepspeed: python -u two.py --local_rank=0, 4 ranks on 1 host""", done.stderr)
         self.assertIn("--launch 3: the script launches 2 programs", self.refusal(text, "--launch", "3"))
+        self.script("for rate in 1 2; do RATE=$rate torchrun t.py; done\n")
+        done = self.run_tool("--check", "--cluster", CLUSTER, "--", "bash", "run.sh")
+        self.assertIn("""
+  --launch 1  torchrun: python -u t.py, 1 rank on 1 host
+  --launch 2  torchrun: python -u t.py, 1 rank on 1 host, RATE=2""", done.stderr)
 
     def test_helpers(self):
         (self.folder / "make.py").write_text("open('layers.txt', 'w').write('12')\n")
@@ -179,6 +210,9 @@ cd / && torchrun --nproc-per-node 2 t.py $HOME/more""", environment={"LANGUAGE":
         self.assertEqual(launch["environment"], {"DATA": "/home/someone/data", "NCCL_DEBUG": "INFO", "OMP_NUM_THREADS": "1"})
         self.assertEqual((launch["unset"], launch["folder"]), (["LANGUAGE"], "/"))
         self.assertEqual(launch["command"][-1], "/home/someone/more")
+        self.launches("torchrun t.py", environment={"NCCL_ALGO": "Ring", "NCCL_KEY": "x", "CUDA_VISIBLE_DEVICES": "0"})
+        self.assertRegex(self.notes, "the program gets from your environment: .*CUDA_VISIBLE_DEVICES=0.*, NCCL_ALGO=Ring")
+        self.assertNotIn("NCCL_KEY", self.notes)
 
     def test_a_script_is_kept_apart(self):
         home = self.folder / "home"
@@ -198,6 +232,7 @@ cd / && torchrun --nproc-per-node 2 t.py $HOME/more""", environment={"LANGUAGE":
         mark = f"capture-{os.getpid()}"
         text = f"(exec -a {mark} bash -c 'while :; do /bin/sleep 1; done') &\n"
         self.launches(text + "torchrun t.py")
+        self.assertIn("processes that the script had left in the background were ended after it", self.notes)
         self.assertIn("error: 'bash' has not ended after 1 second; --time-limit gives it more",
                       self.refusal(text + "wait", "--time-limit", "1"))
         self.assertLess(time.monotonic() - begin, 20)
@@ -231,23 +266,42 @@ cd / && torchrun --nproc-per-node 2 t.py $HOME/more""", environment={"LANGUAGE":
             self.assertIn(message, done.stderr)
 
     def test_nothing_launched(self):
-        self.assertIn("error: no training program is started by: bash run.sh\n  it ended with exit status 3\n",
+        self.assertIn("error: no training program is started by: bash run.sh\n  it ended with exit status 3 at run.sh: exit 3\n",
                       self.refusal("exit 3"))
+        self.assertIn("  it ended with exit status 1 at run.sh:4: cd $X/data\n",
+                      self.refusal("set -e\ntest a = b || true\ncd $X/data\ntorchrun t.py"))
+        self.assertIn("  it ended with exit status 1 at run.sh: source /nowhere/start\n",
+                      self.refusal("set -xe\nsource /nowhere/start\ntorchrun t.py"))
         self.assertIn("  this machine has no 'nowhere'\n", self.refusal("nowhere --x"))
         self.assertIn("  this machine has no 'elsewhere'\n", self.refusal("numactl -N 0 elsewhere"))
-        self.assertIn("  docker: 'docker run x torchrun t.py' runs in a container or on another machine; write the command that "
-                      "it runs, for one host\n", self.refusal("docker run x torchrun t.py"))
+        self.assertIn("  was not run: ssh worker-1 rm -r old\n", self.refusal("ssh worker-1 rm -r old"))
         self.assertIn("  srun: option '--node-list' is not known; did you mean '--nodelist'?\n",
                       self.refusal("srun --node-list=a python t.py"))
         self.assertIn("error: torchrun: --nnodes has no value: a variable of the script is empty here; set it before the "
                       "command: NAME=VALUE drydock capture ...", self.refusal("torchrun --nnodes=$NODES t.py"))
         done = self.run_tool("--arguments-only", "--", "bash", "nowhere.sh")
-        self.assertIn("nowhere.sh: error: cannot read: No such file or directory", done.stderr)
+        self.assertIn("nowhere.sh: error: there is no such script", done.stderr)
+        for words, message in ((["nowhere"], "nowhere: error: this machine has no such program"),
+                               (["./nowhere"], "./nowhere: error: there is no such program")):
+            done = self.run_tool("--arguments-only", "--", *words)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(message, done.stderr)
+
+    def test_a_program_that_is_missing(self):
+        (self.folder / "train.py").write_text("")
+        (self.folder / "sub").mkdir()
+        done = self.run_tool("--check", "--cluster", CLUSTER, "--", "torchrun", "trian.py")
+        self.assertEqual((done.returncode, done.stderr.splitlines()[-1]), (1, (
+            f"{self.folder}/trian.py: error: torchrun starts this program, but there is no such file; did you mean 'train.py'?")))
+        self.script("cd sub; python3 train.py")
+        done = self.run_tool("--check", "--cluster", CLUSTER, "--", "bash", "run.sh")
+        self.assertEqual((done.returncode, done.stderr.splitlines()[-1]), (1, (
+            f"{self.folder}/sub/train.py: error: Python starts this program, but there is no such file")))
 
     def test_commands_that_are_read_and_not_executed(self):
         done = self.run_tool("--arguments-only", "--", "torchrun", "--nnodes", "2", "--nproc-per-node", "gpu", "t.py", "a b")
         self.assertEqual(done.stdout, f"# 16 ranks on 2 hosts\ncd {self.folder} && env OMP_NUM_THREADS=1 python -u t.py 'a b'\n")
-        self.assertEqual(done.stderr, "drydock-capture: no --cluster: hosts with 8 GPUs are taken for granted\n")
+        self.assertIn("drydock-capture: no --cluster: hosts with 8 GPUs are taken for granted\n", done.stderr)
         done = self.run_tool("--arguments-only", "--nnodes", "3", "--nproc-per-node", "gpu", "--", "python", "t.py")
         self.assertEqual(done.stdout, f"# 24 ranks on 3 hosts\ncd {self.folder} && python t.py\n")
         done = self.run_tool("--arguments-only", "--nproc-per-node", "2", "--", "torchrun", "t.py")
@@ -256,7 +310,7 @@ cd / && torchrun --nproc-per-node 2 t.py $HOME/more""", environment={"LANGUAGE":
 
     def test_the_world_has_to_fit_the_cluster(self):
         done = self.run_tool("--check", "--cluster", CLUSTER, "--", "torchrun", "--nnodes", "128", "--nproc-per-node", "8", "t.py")
-        self.assertEqual((done.returncode, done.stderr), (1, (
+        self.assertEqual((done.returncode, done.stderr[done.stderr.index(str(CLUSTER)):]), (1, (
             f"{CLUSTER}: error: torchrun starts 1024 ranks on 128 hosts, but the cluster has 8 hosts with 64 GPUs; "
             "--set cluster.hosts=128 makes it larger\n")))
 
@@ -274,10 +328,14 @@ cd / && torchrun --nproc-per-node 2 t.py $HOME/more""", environment={"LANGUAGE":
             self.assertIn(message, done.stderr)
 
     def test_a_python_without_pytorch(self):
+        (self.folder / "t.py").write_text("")
         done = self.run_tool("--check", "--cluster", CLUSTER, "--python", "/bin/false", "--", "python", "t.py")
         self.assertEqual(done.returncode, 1)
+        done = self.run_tool("--check", "--cluster", CLUSTER, "--python", "nowhere", "--", "python", "t.py")
+        self.assertEqual((done.returncode, done.stderr.splitlines()[-1]), (
+            1, "nowhere: error: this machine has no such program"))
         done = self.run_tool("--check", "--cluster", CLUSTER, "--cache", self.folder / "cache", "--", "/nowhere/python", "t.py")
-        self.assertEqual((done.returncode, done.stderr), (1, (
+        self.assertEqual((done.returncode, done.stderr[done.stderr.index("error"):]), (1, (
             "error: this machine has no '/nowhere/python'\n  'drydock capture --setup' makes an environment with PyTorch (0.9 GB "
             "to fetch); --python PATH takes one of yours\n")))
 
@@ -321,6 +379,9 @@ class Index(http.server.BaseHTTPRequestHandler):
         rest = body[first:]
         return self.answer(206 if first else 200, rest if first else rest[:len(rest) // 2], len(rest))
 
+    def do_HEAD(self):
+        self.answer(200, b"", len(self.files[self.path.rpartition("/")[2]]))
+
     def answer(self, status, body, length):
         self.send_response(status)
         self.send_header("Content-Type", "text/html")
@@ -333,14 +394,14 @@ class Index(http.server.BaseHTTPRequestHandler):
 
 
 class Wheels(unittest.TestCase):
-    SCRIPT = ROOT / "third_party/pytorch/fetch_wheels.py"
+    SCRIPT = ROOT / "third_party/pytorch/fetch.py"
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
         with zipfile.ZipFile(self.folder / "thing.whl", "w") as wheel:
-            wheel.writestr("thing/__init__.py", "x = 1\n" * 1000)
+            wheel.writestr("thing/__init__.py", "x = 1\n" * 100000)
             wheel.writestr("thing-1.0.data/purelib/other.py", "y = 2\n")
             program = zipfile.ZipInfo("thing/program")
             program.external_attr = 0o100755 << 16
@@ -352,38 +413,67 @@ class Wheels(unittest.TestCase):
         self.addCleanup(server.server_close)
         self.addCleanup(server.shutdown)
         self.index = f"http://127.0.0.1:{server.server_port}/simple"
+        self.packages = self.folder / "packages"
         self.list = self.folder / "wheels.txt"
         self.list.write_text(f"# a list\nthing==1.0 --hash=sha256:{hashlib.sha256(*Index.files.values()).hexdigest()}\n")
 
-    def run_script(self, *arguments):
-        return subprocess.run([sys.executable, self.SCRIPT, *arguments], text=True, capture_output=True, timeout=60,
-                              env={**os.environ, "PIP_INDEX_URL": self.index, "no_proxy": "127.0.0.1"})
+    def start(self, *arguments):
+        return subprocess.Popen([sys.executable, self.SCRIPT, "--list", self.list, self.packages, *arguments], text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                env={**os.environ, "PIP_INDEX_URL": self.index, "no_proxy": "127.0.0.1"})
 
-    def test_a_transfer_goes_on_where_it_stopped(self):
-        done = self.run_script("fetch", self.list, self.folder / "down")
-        self.assertEqual(done.returncode, 0, done.stderr)
+    def run_script(self, *arguments):
+        script = self.start(*arguments)
+        said = script.communicate(timeout=60)[1]
+        return script.returncode, said
+
+    def test_a_transfer_goes_on_where_it_stopped_and_sizes_are_shown(self):
         size = len(*Index.files.values())
+        status, said = self.run_script()
+        self.assertEqual(status, 0, said)
         self.assertEqual(Index.served, [0, size // 2])
-        self.assertEqual(self.run_script("fetch", self.list, self.folder / "down").returncode, 0)
+        self.assertRegex(said, fr"""^looks up 1 of 1 packages in {self.index}
+fetches 0.6 MB into {self.packages}.downloads
+fetches thing 1.0: 0.6 MB, \d s
+unpacks the packages: 0.6 MB, \d s
+$""")
+        self.assertEqual(sorted(path.name for path in self.packages.iterdir()), ["other.py", "thing", "wheels.txt"])
+        self.assertTrue(os.access(self.packages / "thing/program", os.X_OK))
+        self.assertFalse(os.access(self.packages / "thing/__init__.py", os.X_OK))
+        self.assertFalse(self.packages.with_name("packages.downloads").exists())
+        self.assertEqual(self.run_script(), (0, ""))
         self.assertEqual(len(Index.served), 2, "it was fetched again")
-        with zipfile.ZipFile(self.folder / "down/old-0.9-py3-none-any.whl", "w") as wheel:  # of an older list
+
+    def test_what_was_fetched_is_kept_until_all_is_there(self):
+        downloads = self.packages.with_name("packages.downloads")
+        downloads.mkdir()
+        with zipfile.ZipFile(downloads / "old-0.9-py3-none-any.whl", "w") as wheel:  # of an older list
             wheel.writestr("old.py", "")
-        self.assertEqual(self.run_script("unpack", self.list, self.folder / "down", self.folder / "packages").returncode, 0)
-        self.assertEqual(sorted(path.name for path in (self.folder / "packages").iterdir()), ["other.py", "thing"])
-        self.assertTrue(os.access(self.folder / "packages/thing/program", os.X_OK))
-        self.assertFalse(os.access(self.folder / "packages/thing/__init__.py", os.X_OK))
+        file, = Index.files
+        (downloads / (file + ".part")).write_bytes(Index.files[file][:200000])
+        status, said = self.run_script()
+        self.assertEqual(status, 0, said)
+        self.assertEqual(Index.served[0], 200000)
+        self.assertIn("; 0.2 MB of it are there already\n", said)
+        self.assertEqual(sorted(path.name for path in self.packages.iterdir()), ["other.py", "thing", "wheels.txt"])
+
+    def test_two_at_once(self):
+        both = [self.start(), self.start()]
+        said = "".join(script.communicate(timeout=60)[1] for script in both)
+        self.assertEqual([script.returncode for script in both], [0, 0], said)
+        self.assertEqual(len(Index.served), 2, "one of them fetched what the other did")
 
     def test_another_file_is_refused(self):
         self.list.write_text(f"thing==1.0 --hash=sha256:{'0' * 64}\n")
-        done = self.run_script("fetch", self.list, self.folder / "down")
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("it has no file of thing 1.0 with the hash of the list", done.stderr)
+        status, said = self.run_script("--quiet")
+        self.assertEqual((status, said), (
+            77, f"error: {self.index}/thing/: it has no file of thing 1.0 with the hash of the list\n"))
 
     def test_no_index(self):
         self.index = "http://127.0.0.1:9/simple"
-        done = self.run_script("fetch", self.list, self.folder / "down")
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("cannot be read", done.stderr)
+        status, said = self.run_script()
+        self.assertEqual(status, 77)
+        self.assertIn("cannot be read", said)
 
 
 if __name__ == "__main__":

@@ -71,6 +71,20 @@ class Worlds(unittest.TestCase):
         summary = json.loads((self.folder / "few" / "summary.json").read_text())
         self.assertGreater(summary["iteration_time_s"], 0)
 
+    def test_reads_of_values_that_nobody_computed_are_told(self):
+        status, said, errors = self.capture("reads", "reads.py", world=1)
+        self.assertEqual(status, 0, errors)
+        self.assertIn("values that nobody computed: 24 reads by the host at 7 places; the program may branch on them\n", said)
+        line = self.line_of("reads.py", "loss.item() > 1e4")
+        self.assertIn(f"reads.py:{line} reads fp32[] that depends on aten::nll_loss_forward of Float[256,32000]; it is 0: 3 times\n",
+                      said)
+
+    def test_a_large_group_has_several_unique_ids(self):
+        hosts = ["--set", "cluster.hosts=32", "--no-times"]  # PyTorch makes one id for 128 ranks
+        status, said, errors = self.capture("large", "trained.py", world=256, options=hosts)
+        self.assertEqual(status, 0, errors)
+        self.assertIn("class: ranks 0-255; ran 0, 128, 255\n", said)
+
     def test_calls_that_do_not_match_are_named_with_their_lines(self):
         status, _, errors = self.capture("none", "mismatch.py", "first", world=8)
         self.assertEqual(status, 1)
@@ -108,7 +122,7 @@ if __name__ == "__main__":
     parser.add_argument("--libraries", required=True, type=pathlib.Path)
     parser.add_argument("--pytorch", required=True, type=pathlib.Path)
     OPTIONS, rest = parser.parse_known_args()
-    fetched = subprocess.run([ROOT / "third_party/pytorch/fetch.sh", OPTIONS.pytorch], timeout=1500)
+    fetched = subprocess.run([sys.executable, ROOT / "third_party/pytorch/fetch.py", OPTIONS.pytorch], timeout=1500)
     if fetched.returncode != 0:
         print("SKIPPED: no program is captured on this machine: PyTorch cannot be fetched", file=sys.stderr)
         sys.exit(SKIPPED if fetched.returncode == SKIPPED else 1)

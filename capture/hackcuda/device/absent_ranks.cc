@@ -135,6 +135,7 @@ void LogEntries(const RecordEntry* entries, size_t count) {
            StreamNumber(reinterpret_cast<const void*>(e.stream))});
     }
   }
+  EndMessages();
 }
 
 const RecordHost* Host() {

@@ -59,19 +59,20 @@ bool ReadKept(const std::string& path, void* buffer, size_t bytes) {
 
 }  // namespace
 
-void ShareBroadcast(const RecordEntry& call, const void* buffer, size_t bytes) {
+bool ShareBroadcast(const RecordEntry& call, const void* buffer, size_t bytes) {
   const int count = Next(call.communicator, call.peer);
-  if (buffer == nullptr || bytes == 0) return;
+  if (buffer == nullptr || bytes == 0) return true;
   const std::string path = PathOf(call, count);
   if (call.rank == call.peer) {
     if (!path.empty() && !Keep(path, buffer, bytes)) {
       Log(EntryKind::kMark, {NameNumber("broadcast not kept")});
     }
-    return;
+    return true;
   }
-  if (!path.empty() && ReadKept(path, const_cast<void*>(buffer), bytes)) return;
+  if (!path.empty() && ReadKept(path, const_cast<void*>(buffer), bytes)) return true;
   Log(EntryKind::kMark, {NameNumber("unknown broadcast of " + std::to_string(bytes) +
                                     " bytes from member " + std::to_string(call.peer))});
+  return false;
 }
 
 }  // namespace drydock::hackcuda

@@ -13,8 +13,9 @@
 
 namespace drydock::hackcuda {
 
-// The root keeps `buffer`, others read into it. Marks in the log what is unknown.
-void ShareBroadcast(const RecordEntry& call, const void* buffer, size_t bytes);
+// The root keeps `buffer`, others read into it. Returns false if its values are unknown, and marks
+// that in the log.
+bool ShareBroadcast(const RecordEntry& call, const void* buffer, size_t bytes);
 
 }  // namespace drydock::hackcuda
 

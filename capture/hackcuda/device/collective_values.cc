@@ -2,15 +2,20 @@
 
 #include <cstdint>
 #include <cstring>
+#include <utility>
+#include <vector>
 
 #include "capture/hackcuda/device/broadcasts.h"
+#include "capture/hackcuda/device/log.h"
 #include "capture/hackcuda/device/memory.h"
+#include "capture/hackcuda/device/unknown_values.h"
 
 namespace drydock::hackcuda {
 namespace {
 
 // Numbers of ncclDataType_t and ncclRedOp_t.
-constexpr int kInt32 = 2, kUint32 = 3, kInt64 = 4, kUint64 = 5, kFp32 = 7, kFp64 = 8, kBf16 = 9;
+constexpr int kInt8 = 0, kUint8 = 1, kInt32 = 2, kUint32 = 3, kInt64 = 4, kUint64 = 5, kFp32 = 7,
+              kFp64 = 8, kBf16 = 9;
 constexpr int kSum = 0;
 
 template <typename Number>
@@ -38,23 +43,74 @@ void MultiplyBf16(void* values, size_t count, int factor) {
   }
 }
 
-void Sum(void* values, size_t count, int type, int ranks) {
+// Returns false if sums of this type are not computed: fp16 and fp8.
+bool Sum(void* values, size_t count, int type, int ranks) {
   switch (type) {
+    case kInt8:
+    case kUint8:
+      Multiply<uint8_t>(values, count, ranks);
+      return true;
     case kInt32:
     case kUint32:
-      return Multiply<uint32_t>(values, count, ranks);
+      Multiply<uint32_t>(values, count, ranks);
+      return true;
     case kInt64:
     case kUint64:
-      return Multiply<uint64_t>(values, count, ranks);
+      Multiply<uint64_t>(values, count, ranks);
+      return true;
     case kFp32:
-      return Multiply<float>(values, count, ranks);
+      Multiply<float>(values, count, ranks);
+      return true;
     case kFp64:
-      return Multiply<double>(values, count, ranks);
+      Multiply<double>(values, count, ranks);
+      return true;
     case kBf16:
-      return MultiplyBf16(values, count, ranks);
+      MultiplyBf16(values, count, ranks);
+      return true;
     default:
-      return;  // bytes and fp16: programs read flags of these, not sums
+      return false;
   }
+}
+
+Values Unknown(const char* origin) { return {Knowledge::kUnknown, NameNumber(origin)}; }
+
+// Copies values of this rank to the part of `receive` that an absent rank, or this one, fills.
+void Give(void* receive, const void* own, size_t bytes) {
+  CopyBytes(receive, own, bytes);
+  SetValues(receive, bytes, ValuesAt(own, bytes));
+}
+
+void GiveSum(const RecordEntry& call, void* receive, const void* own, size_t bytes, int ranks) {
+  Give(receive, own, bytes);
+  if (call.op == kSum && ranks > 1 && !Sum(receive, call.count, call.type, ranks)) {
+    SetValues(receive, bytes, Unknown("a sum of fp16 over absent ranks"));
+  }
+}
+
+// Messages of the group that is open. An exchange with all members is a message to and from each,
+// also with the rank itself.
+struct Exchange {
+  const void* own = nullptr;  // what the rank sends to itself; null: nothing yet
+  size_t bytes = 0;           // of it
+  std::vector<std::pair<void*, size_t>> received;
+};
+
+thread_local Exchange exchange;
+
+// `buffer`: that of the message, whichever way it goes.
+void MoveMessage(const RecordEntry& call, void* buffer, size_t bytes) {
+  if (call.function == RecordFunction::kRecv) {
+    SetValues(buffer, bytes, Unknown("a message of an absent rank"));
+    exchange.received.emplace_back(buffer, bytes);
+  } else if (call.peer == call.rank) {
+    exchange.own = buffer;
+    exchange.bytes = bytes;
+  }
+  if (exchange.own == nullptr || exchange.bytes > kKept) return;
+  for (const auto& [to, size] : exchange.received) {
+    if (size == exchange.bytes) Give(to, exchange.own, size);
+  }
+  exchange.received.clear();
 }
 
 }  // namespace
@@ -64,50 +120,62 @@ void MoveValues(const RecordEntry* call, const void* send, void* receive, size_t
   const size_t part = call->count * element;
   const size_t all = part * static_cast<size_t>(ranks);
   const auto own = static_cast<size_t>(call->rank);
+  const bool is_root = call->rank == call->peer;
   char* to = static_cast<char*>(receive);
   const char* from = static_cast<const char*>(send);
+  const auto fill = [to](size_t bytes, const auto& give) {
+    if (to == nullptr) return;
+    if (bytes <= kKept) {
+      give();
+    } else {
+      SetValues(to, bytes, Unknown("a large call of NCCL"));
+    }
+  };
   switch (call->function) {
-    case RecordFunction::kAllReduce:
     case RecordFunction::kReduce:
-      if (part > kKept || (call->function == RecordFunction::kReduce && call->rank != call->peer)) {
-        return;
-      }
-      CopyBytes(to, from, part);
-      if (call->op == kSum) Sum(to, call->count, call->type, ranks);
-      return;
+      if (!is_root) return;
+      [[fallthrough]];
+    case RecordFunction::kAllReduce:
+      return fill(part, [&] { GiveSum(*call, to, from, part, ranks); });
     case RecordFunction::kReduceScatter:
-      if (part > kKept) return;
-      CopyBytes(to, from + own * part, part);
-      if (call->op == kSum) Sum(to, call->count, call->type, ranks);
-      return;
-    case RecordFunction::kAllGather:
+      return fill(part, [&] { GiveSum(*call, to, from + own * part, part, ranks); });
     case RecordFunction::kGather:
-      if (all > kKept || (call->function == RecordFunction::kGather && call->rank != call->peer)) {
-        return;
-      }
-      for (int i = 0; i < ranks; ++i) CopyBytes(to + static_cast<size_t>(i) * part, from, part);
-      return;
+      if (!is_root) return;
+      [[fallthrough]];
+    case RecordFunction::kAllGather:
+      return fill(all, [&] {
+        for (int i = 0; i < ranks; ++i) Give(to + static_cast<size_t>(i) * part, from, part);
+      });
     case RecordFunction::kAllToAll:
       // Each absent rank sends to this rank what this rank sends to itself.
-      if (all > kKept) return;
-      for (int i = 0; i < ranks; ++i) {
-        CopyBytes(to + static_cast<size_t>(i) * part, from + own * part, part);
+      return fill(all, [&] {
+        for (int i = 0; i < ranks; ++i) {
+          Give(to + static_cast<size_t>(i) * part, from + own * part, part);
+        }
+      });
+    case RecordFunction::kBroadcast:
+      if (is_root) {
+        fill(part, [&] { Give(to, from, part); });
+      } else {
+        fill(part, [&] { SetValues(to, part, Values()); });
+      }
+      if (part <= kKept && !ShareBroadcast(*call, is_root ? send : receive, part)) {
+        SetValues(to, part, Unknown("a broadcast of a rank that has not run"));
       }
       return;
-    case RecordFunction::kBroadcast:
-      if (part > kKept) return;
-      if (call->rank == call->peer && to != nullptr) CopyBytes(to, from, part);
-      ShareBroadcast(*call, call->rank == call->peer ? send : receive, part);
-      return;
     case RecordFunction::kScatter:
-      if (call->rank == call->peer && part <= kKept && to != nullptr) {
-        CopyBytes(to, from + own * part, part);
+      if (is_root) {
+        fill(part, [&] { Give(to, from + own * part, part); });
+      } else if (to != nullptr) {
+        SetValues(to, part, Unknown("a scatter of an absent rank"));
       }
       return;
     case RecordFunction::kSend:
     case RecordFunction::kRecv:
-      return;
+      return MoveMessage(*call, receive, part);  // NCCL has both buffers there
   }
 }
+
+void EndMessages() { exchange = {}; }
 
 }  // namespace drydock::hackcuda

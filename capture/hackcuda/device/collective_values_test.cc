@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "capture/hackcuda/device/unknown_values.h"
 #include "capture/hackcuda/testing/pretended.h"
 
 namespace drydock::hackcuda {
@@ -70,6 +71,53 @@ TEST(CollectiveValues, OnlyTheRootOfABroadcastHasValues) {
   broadcast.peer = 1;
   MoveValues(&broadcast, own.data(), out.data(), sizeof(int64_t), 3);
   EXPECT_THAT(out, ElementsAre(7));
+}
+
+// PyTorch makes an exchange with all ranks of messages to each.
+TEST(CollectiveValues, AnExchangeByMessages) {
+  std::vector<int64_t> own = {4, 5, 6};
+  std::vector<int64_t> got = {0, 0, 0};
+  const auto message = [&](RecordFunction function, int32_t peer) {
+    RecordEntry call = Call(function, 1, kInt64);
+    call.peer = peer;
+    auto* const buffer = function == RecordFunction::kSend ? &own[peer] : &got[peer];
+    MoveValues(&call, nullptr, buffer, sizeof(int64_t), 3);
+  };
+  for (int32_t peer = 0; peer < 3; ++peer) {
+    message(RecordFunction::kSend, peer);
+    message(RecordFunction::kRecv, peer);
+  }
+  EXPECT_THAT(got, ElementsAre(5, 5, 5));
+  EXPECT_EQ(ValuesAt(got.data(), 24), Values());
+  EndMessages();
+  got = {0, 0, 0};
+  message(RecordFunction::kSend, 2);
+  message(RecordFunction::kRecv, 0);
+  EXPECT_THAT(got, ElementsAre(0, 0, 0));
+  EXPECT_EQ(ValuesAt(&got[0], 8).knowledge, Knowledge::kUnknown);
+  EXPECT_EQ(ValuesAt(&got[1], 16), Values());
+}
+
+TEST(CollectiveValues, AreKnownAsWellAsWhatTheyAreMadeOf) {
+  const std::vector<float> own = {1, 2};
+  std::vector<float> out(4);
+  SetValues(own.data(), 8, {Knowledge::kAssumed, 3});
+  const RecordEntry sum = Call(RecordFunction::kAllReduce, 2, kFp32);
+  MoveValues(&sum, own.data(), out.data(), sizeof(float), 2);
+  EXPECT_EQ(ValuesAt(out.data(), 8), (Values{Knowledge::kAssumed, 3}));
+  SetValues(own.data(), 8, {});
+  const RecordEntry gather = Call(RecordFunction::kAllGather, 2, kFp32);
+  MoveValues(&gather, own.data(), out.data(), sizeof(float), 2);
+  EXPECT_EQ(ValuesAt(out.data(), 16), Values());
+  // Nobody sums fp16.
+  constexpr uint8_t kFp16 = 6;
+  const RecordEntry half = Call(RecordFunction::kAllReduce, 2, kFp16);
+  MoveValues(&half, own.data(), out.data(), 2, 2);
+  EXPECT_EQ(ValuesAt(out.data(), 4).knowledge, Knowledge::kUnknown);
+  RecordEntry broadcast = Call(RecordFunction::kBroadcast, 1, kInt64);
+  broadcast.peer = 0;
+  MoveValues(&broadcast, nullptr, out.data(), 8, 3);
+  EXPECT_EQ(ValuesAt(out.data(), 8).knowledge, Knowledge::kUnknown);
 }
 
 }  // namespace

@@ -21,10 +21,38 @@ void hackcuda_mark(const char* text, size_t length);
 void hackcuda_pause_clock(int is_long);
 void hackcuda_resume_clock(void);
 
+/* The number of a text, for the calls below. */
+int64_t hackcuda_name(const char* text, size_t length);
+
+/* What is known of values in the memory of a GPU. */
+enum hackcuda_knowledge {
+  HACKCUDA_COMPUTED, /* they are those that a GPU would have */
+  HACKCUDA_ASSUMED,  /* they follow from zeros, or from choices that are equally frequent */
+  HACKCUDA_UNKNOWN,  /* zeros stand for them */
+};
+/* `origin`: the number of a text that says what made them unknown; -1: none. */
+void hackcuda_set_values(const void* at, size_t bytes, int knowledge, int64_t origin);
+/* They are zeros. */
+void hackcuda_clear(void* at, size_t bytes);
+/* A kernel has written them that only a GPU can run: small ones become zeros. */
+void hackcuda_forget(void* at, size_t bytes, int64_t origin);
+/* Returns what is known of the least known of them, and its origin. */
+int hackcuda_values(const void* at, size_t bytes, int64_t* origin);
+
 /* What the host gets when it next reads at most 8 bytes from the GPU, on this thread: a count that
  * a kernel would have found. Until hackcuda_forget_answer. */
-void hackcuda_answer(int64_t value);
+void hackcuda_answer(int64_t value, int knowledge, int64_t origin);
 void hackcuda_forget_answer(void);
+/* Other reads of this thread are the framework's own, and are not logged, until 0. */
+void hackcuda_ignore_reads(int ignores);
+
+/* How many kernels and products this thread has launched. */
+int64_t hackcuda_works(void);
+
+/* Called on the thread of a read that is logged, to tell the line of the program by
+ * hackcuda_set_line. */
+void hackcuda_set_line_finder(void (*finder)(void));
+void hackcuda_set_line(const char* text, size_t length);
 
 /* The ranks of the communicators that will have this key (the first 8 bytes of ncclUniqueId), and
  * the name of their group; null: it has none. */

@@ -52,6 +52,10 @@ constexpr int64_t kLongestShortWork = 20'000;
 // Ranges only surround what takes time: they have the time of the entry before them.
 bool IsRange(EntryKind kind) { return kind == EntryKind::kBeginOp || kind == EntryKind::kEndOp; }
 
+thread_local int64_t works = 0;
+
+bool IsWork(EntryKind kind) { return kind >= EntryKind::kLaunch && kind <= EntryKind::kTraffic; }
+
 int64_t CpuTimeOf(EntryKind kind) {
   if (own_clock.pauses == 0 && !IsRange(kind)) {
     own_clock.last_ns = Now(CLOCK_THREAD_CPUTIME_ID) - own_clock.own_ns;
@@ -169,8 +173,11 @@ class Writer {
 }  // namespace
 
 void Log(EntryKind kind, std::initializer_list<int64_t> words) {
+  if (IsWork(kind)) ++works;
   Writer::Get().Append(kind, words.begin(), words.size());
 }
+
+int64_t WorksOfThread() { return works; }
 
 int64_t NameNumber(std::string_view text) { return Writer::Get().Number(text); }
 

@@ -16,6 +16,9 @@ using capture::EntryKind;
 
 void Log(EntryKind kind, std::initializer_list<int64_t> words);
 
+// Returns how many kernels and products of this thread the log has.
+int64_t WorksOfThread();
+
 // Returns the number of a text, which it logs the first time.
 int64_t NameNumber(std::string_view text);
 

@@ -11,7 +11,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 
 #include "capture/log/entry.h"
 
@@ -53,9 +52,6 @@ struct Place {
   size_t bytes = 0;
 };
 Place PlaceOf(const void* address);
-
-// What this thread's copies of at most 8 bytes from a device to the host give instead.
-void SetAnswer(std::optional<int64_t> answer);
 
 void CopyBytes(void* to, const void* from, size_t bytes);
 void FillBytes(void* to, int value, size_t bytes);

@@ -23,6 +23,7 @@ std::atomic<int64_t> next_stream{2};
 std::atomic<int64_t> next_event{1};
 std::atomic<int64_t> next_graph{1};
 std::atomic<int64_t> delay_ns{0};
+std::atomic<int> captures_now{0};
 
 struct Captures {
   std::mutex mutex;
@@ -81,10 +82,13 @@ int64_t CaptureOf(const void* stream) {
   return it == All().graph.end() ? 0 : it->second;
 }
 
+bool IsCapturing() { return captures_now > 0; }
+
 void BeginCapture(const void* stream) {
   {
     const std::lock_guard<std::mutex> lock(All().mutex);
     All().graph[stream] = next_graph++;
+    ++captures_now;
   }
   Log(EntryKind::kBeginCapture, {StreamNumber(stream)});
 }
@@ -97,6 +101,7 @@ int64_t EndCapture(const void* stream) {
     if (it == All().graph.end()) return 0;
     graph = it->second;
     std::erase_if(All().graph, [graph](const auto& entry) { return entry.second == graph; });
+    --captures_now;
   }
   Log(EntryKind::kEndCapture, {StreamNumber(stream), graph});
   return graph;

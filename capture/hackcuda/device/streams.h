@@ -39,6 +39,7 @@ void DelayEvents(int64_t ns);
 // The graph that a stream is being captured into; 0 if none. A stream joins a capture by waiting
 // for an event of it.
 int64_t CaptureOf(const void* stream);
+bool IsCapturing();  // any stream
 void BeginCapture(const void* stream);
 int64_t EndCapture(const void* stream);  // the graph's number
 void WaitForEvent(const void* stream, const void* event);

@@ -101,9 +101,8 @@ HACKCUDA_EXPORT int nvmlSystemGetCudaDriverVersion(int* version) {
   *version = hackcuda_version;
   return kSuccess;
 }
-// The first driver of each toolkit of CUDA 12 and 13 (CUDA Toolkit release notes).
 HACKCUDA_EXPORT int nvmlSystemGetDriverVersion(char* text, unsigned bytes) {
-  snprintf(text, bytes, "%s", hackcuda_version >= 13000 ? "580.65.06" : "570.86.10");
+  snprintf(text, bytes, "%s", Process().driver);
   return kSuccess;
 }
 

@@ -1,15 +1,25 @@
 """What PyTorch is told of the ranks that are absent: the rendezvous has happened, every rank has joined its groups, and each
 absent rank holds what this rank holds.
 """
+import ast
 import atexit
+import builtins
+import collections
 import ctypes
 import functools
 import importlib
+import importlib.machinery
 import inspect
+import itertools
+import mmap
 import os
 import platform
+import re
 import sys
+import textwrap
 import weakref
+
+from capture_values import share_values
 
 RANK, WORLD = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
 KEY_BYTES, ID_BYTES = 8, 128  # of ncclUniqueId
@@ -19,7 +29,10 @@ device = ctypes.CDLL("libhackcuda.so")
 device.hackcuda_name_key.argtypes = [ctypes.c_uint64, ctypes.POINTER(ctypes.c_int32), ctypes.c_size_t, ctypes.c_char_p]
 device.hackcuda_expect_group.argtypes = [ctypes.POINTER(ctypes.c_int32), ctypes.c_size_t, ctypes.c_char_p]
 device.hackcuda_mark_group.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.POINTER(ctypes.c_int32), ctypes.c_size_t]
-device.hackcuda_mark.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+device.hackcuda_mark.argtypes = device.hackcuda_set_line.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+device.hackcuda_name.argtypes, device.hackcuda_name.restype = [ctypes.c_char_p, ctypes.c_size_t], ctypes.c_int64
+device.hackcuda_works.restype = ctypes.c_int64
+device.hackcuda_forget.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int64]
 
 
 def mark(text):
@@ -46,7 +59,8 @@ class Groups:
 
     def of_key(self, key):
         """The name and the ranks of the communicator whose unique id the store has under this key: "default_pg/0//GROUP//cuda//NUMBER" of a
-        whole group ("default_pg/0//cuda//NUMBER" of the world), "...//A:B" of its members A and B.
+        whole group ("default_pg/0//cuda//NUMBER" of the world), "...//A:B" of its members A and B. A large group has several ids, each
+        with the key "...//UniqueNCCLID:ROOT".
         """
         parts = key.split("//")
         if len(parts) < 3:
@@ -54,7 +68,7 @@ class Groups:
         name = parts[-3].split("/")[-1]
         ranks = self.ranks.get(name)
         pair = parts[-1].split(":")
-        if ranks is not None and len(pair) == 2:
+        if ranks is not None and len(pair) == 2 and pair[0].isdigit():
             return name, [ranks[int(member)] for member in pair]
         return name, ranks
 
@@ -205,6 +219,7 @@ def replace_groups(module):
     def ranks_of_split(given):
         return next((ranks for ranks in splits_of(given) if RANK in ranks), None)
 
+    share_values(module, device, mark, fnv)
     if os.environ.get("DRYDOCK_CAPTURE_LINES"):
         mark_lines(module)
     module._new_process_group_helper = tell(module._new_process_group_helper, ranks_of_helper, lambda given: None)
@@ -218,27 +233,28 @@ COMMUNICATION = ["send", "recv", "isend", "irecv", "batch_isend_irecv", "barrier
 PACKAGES = ("site-packages", "dist-packages", os.path.dirname(os.__file__), os.path.dirname(__file__), "<")
 
 
+def line_of(frame):
+    """The file and number of the innermost line outside packages, or else outside PyTorch."""
+    own = os.path.dirname(sys.modules["torch"].__file__)  # PyTorch may lie outside the packages of Python
+    other = None
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if not file.startswith(own) and not any(part in file for part in PACKAGES):
+            return file, frame.f_lineno
+        if other is None and "/torch/" not in file and not file.startswith((PACKAGES[-2], "<")):
+            other = file, frame.f_lineno
+        frame = frame.f_back
+    return other
+
+
 def mark_lines(module):
-    """Each call of communication tells its line: the innermost one outside packages, or else outside PyTorch."""
-    own = os.path.dirname(os.path.dirname(module.__file__))  # PyTorch may lie outside the packages of Python
-
-    def line_of(frame):
-        other = None
-        while frame is not None:
-            file = frame.f_code.co_filename
-            if not file.startswith(own) and not any(part in file for part in PACKAGES):
-                return f"{file}:{frame.f_lineno}"
-            if other is None and "/torch/" not in file and not file.startswith((PACKAGES[-2], "<")):
-                other = f"{file}:{frame.f_lineno}"
-            frame = frame.f_back
-        return other
-
+    """Each call of communication tells its line."""
     def tell(function):
         @functools.wraps(function)
         def call_and_tell(*arguments, **named):
             line = line_of(sys._getframe(1))
             if line:
-                mark(f"line {line}")
+                mark(f"line {line[0]}:{line[1]}")
             return function(*arguments, **named)
 
         return call_and_tell
@@ -248,22 +264,48 @@ def mark_lines(module):
             setattr(module, name, tell(getattr(module, name)))
 
 
+@ctypes.CFUNCTYPE(None)
+def tell_line():
+    """libhackcuda asks for the line of a read. Its file is told as Python finds it: below a folder of sys.path."""
+    line = line_of(sys._getframe(1))
+    if line:
+        folders = [folder.rstrip("/") + "/" for folder in sys.path if folder and line[0].startswith(folder.rstrip("/") + "/")]
+        text = f"{line[0][max(map(len, folders), default=0):]}:{line[1]}".encode()
+        device.hackcuda_set_line(text, len(text))
+
+
+def find_lines():
+    device.hackcuda_set_line_finder(tell_line)
+    atexit.register(device.hackcuda_set_line_finder, None)
+
+
 class Iterations:
-    """Ends the program once it has done what the capture wants: where it begins the forward pass behind so many iterations. Steps
-    of optimizers with no forward pass in between end one iteration.
+    """Ends the program once it has done what the capture wants: where it begins the forward pass behind so many iterations. An
+    iteration ends where an optimizer steps that has stepped in it before an earlier forward pass.
     """
 
     def __init__(self, wanted):
-        self.left = wanted
-        self.stepped = False
+        self.wanted = wanted
+        self.numbers = weakref.WeakKeyDictionary()  # of optimizers, in the order of their first steps
+        self.ended = 0
+        self.steps = set()  # since the last forward pass
+        self.stepped = set()  # in this iteration, before that
+        self.whole = None  # what an iteration steps, once one has ended
 
-    def note_step(self, *_):
-        self.stepped = True
+    def number_of(self, optimizer):
+        return self.numbers.setdefault(optimizer, len(self.numbers))
+
+    def note_step(self, optimizer, *_):
+        self.steps.add(self.number_of(optimizer))
 
     def note_forward(self):
-        self.stepped = False
-        self.left -= 1
-        if self.left == 0:
+        if self.stepped & self.steps:
+            self.ended += 1
+            self.whole, self.stepped = self.stepped, set()
+        self.stepped |= self.steps
+        self.steps = set()
+        is_whole = self.whole is not None and self.stepped >= self.whole
+        if self.ended + is_whole >= self.wanted:
             mark("enough iterations")
             mark_peaks()
             sys.stdout.flush()
@@ -323,12 +365,17 @@ def mark_modules(module):
     call = module.nn.Module.__call__
     wanted = int(os.environ.get("DRYDOCK_CAPTURE_ITERATIONS", "0"))
     iterations = Iterations(wanted)
-    if wanted > 0:
-        importlib.import_module("torch.optim.optimizer").register_optimizer_step_post_hook(iterations.note_step)
+
+    def note_step(optimizer, *_):
+        mark(f"optimizer {iterations.number_of(optimizer)}")
+        if wanted > 0:
+            iterations.note_step(optimizer)
+
+    importlib.import_module("torch.optim.optimizer").register_optimizer_step_post_hook(note_step)
 
     def call_and_mark(self, *arguments, **named):
         text = modules.text_of(self)
-        if iterations.stepped and b": " in text:  # a root
+        if iterations.steps and b": " in text:  # a root
             iterations.note_forward()
         begin(text, len(text))
         try:
@@ -354,12 +401,12 @@ def count_iterations(module):
         if b": " in modules.text_of(self):  # a root
             if kind.__call__ is call_and_count:
                 kind.__call__ = call
-            if iterations.stepped:
+            if iterations.steps:
                 iterations.note_forward()
         return call(self, *arguments, **named)
 
-    def note_step(*_):
-        iterations.note_step()
+    def note_step(optimizer, *_):
+        iterations.note_step(optimizer)
         if kind.__call__ is call:
             kind.__call__ = call_and_count
 
@@ -374,8 +421,15 @@ TYPES = {"float32": "Float", "float16": "Half", "bfloat16": "BFloat16", "float64
          "float8_e5m2": "Float8_e5m2"}
 
 
+# Where Transformer Engine's quantized tensors, which claim to be of the type that they stand for, have their data.
+QUANTIZED = ("_data", "_rowwise_data", "_columnwise_data", "_transpose")
+
+
 def text_of_argument(value):
     """As the observer of operators writes a tensor or number."""
+    own = vars(value) if hasattr(value, "__dict__") else {}
+    if any(name in own for name in QUANTIZED):
+        return "{" + "".join(text_of_argument(own[name]) for name in QUANTIZED if own.get(name) is not None) + "}"
     dtype = str(getattr(value, "dtype", "")).removeprefix("torch.")
     if dtype not in TYPES:
         return str(value) if isinstance(value, int) else ""
@@ -407,6 +461,24 @@ def text_of_values(values):
     return f"({','.join(text for value in values for text in texts_of_value(value))})"
 
 
+def forget_values(values, origin):
+    """Kernels have written these tensors, which only a GPU can run: nobody knows what."""
+    number = device.hackcuda_name(origin.encode(), len(origin.encode()))
+    for value in values:
+        own = vars(value) if hasattr(value, "__dict__") else {}
+        if isinstance(value, (list, tuple)):
+            forget_values(value, origin)
+        elif any(name in own for name in QUANTIZED):
+            forget_values([own.get(name) for name in QUANTIZED], origin)
+        elif getattr(value, "is_cuda", False) and value.numel() > 0:
+            last = sum((size - 1) * stride for size, stride in zip(value.shape, value.stride()))
+            device.hackcuda_forget(value.data_ptr(), (last + 1) * value.element_size(), number)
+
+
+# Functions of Apex and Transformer Engine that set a flag, their second argument, where a value is not finite.
+FLAG = re.compile("::multi_tensor_(scale|axpby|unscale_l2norm)")
+
+
 def mark_extension(module):
     """Functions of libraries that launch kernels without an operator of PyTorch around them."""
     import torch
@@ -415,40 +487,97 @@ def mark_extension(module):
 
     def wrap(name, function):
         def call_and_mark(*arguments, **named):
-            pause(0)
+            pause(1)
             text = (name + text_of_values((*arguments, *named.values()))).encode()
             begin(text, len(text))
+            before = device.hackcuda_works()
             resume()
             outputs = None
             try:
                 outputs = function(*arguments, **named)
                 return outputs
             finally:
-                pause(0)
+                pause(1)
                 results = outputs if isinstance(outputs, (list, tuple)) else (outputs,)
                 text = text_of_values(results).encode()
                 end(text, len(text))
+                if device.hackcuda_works() > before:
+                    forget_values(results, name)
+                    forget_values(arguments[1:2] if FLAG.search(name) else (), name)
                 resume()
 
         leave_to_python(torch, call_and_mark)
         return call_and_mark
 
-    leave_to_python(torch, texts_of_value, text_of_values)
+    leave_to_python(torch, texts_of_value, text_of_values, forget_values)
     for name, function in list(vars(module).items()):
         if callable(function) and not isinstance(function, type) and not name.startswith("_"):
             setattr(module, name, wrap(f"{module.__name__.rpartition('.')[2]}::{name}", function))
 
 
-# Extensions of Transformer Engine, Apex, flash-attn, Mamba and of their like.
-EXTENSIONS = ("transformer_engine_torch", "amp_C", "apex_C", "fused_layer_norm_cuda", "fused_weight_gradient_mlp_cuda",
-              "scaled_upper_triang_masked_softmax_cuda", "scaled_masked_softmax_cuda", "scaled_softmax_cuda",
-              "generic_scaled_masked_softmax_cuda", "fused_rotary_positional_embedding", "fast_layer_norm",
-              "flash_attn_2_cuda", "flash_attn_3_cuda", "grouped_gemm_backend", "causal_conv1d_cuda", "selective_scan_cuda")
+def is_extension(path):
+    """Whether a library of Python's was built against PyTorch, and is none of its own: that of Transformer Engine, Apex,
+    flash-attn, Mamba, and of whatever the user has built.
+    """
+    torch = sys.modules.get("torch")
+    if torch is None or path.startswith(os.path.dirname(torch.__file__)):
+        return False
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        return content.find(b"libc10.so") >= 0
 
 
-def mark_kernels(kind, name_of, names_of):
+def mark_extensions():
+    """Marks them as they are loaded. Some packages load theirs by path, so that no finder of modules is asked."""
+    load = importlib.machinery.ExtensionFileLoader.exec_module
+
+    def load_and_mark(self, module):
+        load(self, module)
+        if is_extension(self.path):
+            mark_extension(module)
+
+    importlib.machinery.ExtensionFileLoader.exec_module = load_and_mark
+
+
+def stored_names(kernel):
+    """The parameters of a kernel of Triton's through which it may write: what its stores, its atomics and its calls of other
+    functions are made of. All, if its source is not at hand.
+    """
+    try:
+        source = textwrap.dedent(inspect.getsource(kernel.fn))
+    except (OSError, TypeError):
+        return set(kernel.arg_names)
+    function = next(node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef))
+
+    def names_in(*nodes):
+        """Without those of what is loaded, which is an index at most."""
+        names = set()
+        for node in nodes:
+            if isinstance(node, ast.Name):
+                names.add(node.id)
+            elif not (isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "load"):
+                names |= names_in(*ast.iter_child_nodes(node))
+        return names
+
+    made_of, stored = collections.defaultdict(set), set()
+    for node in ast.walk(function):
+        if isinstance(node, (ast.Assign, ast.AugAssign)):
+            for name in names_in(*(node.targets if isinstance(node, ast.Assign) else [node.target])):
+                made_of[name] |= names_in(node.value)
+        elif isinstance(node, ast.Call):
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+            if called.startswith(("store", "atomic")):
+                stored |= names_in(node.func, *node.args[:1])
+            elif isinstance(node.func, ast.Name) and node.func.id not in dir(builtins):
+                stored |= names_in(*node.args)
+    before = None
+    while before != stored:
+        before, stored = stored, stored.union(*(made_of[name] for name in stored))
+    return stored
+
+
+def mark_kernels(kind, name_of, names_of, writes):
     """Kernels of Triton have no operator around them; `kind.run` launches one. What it reads and writes is told, twice where the
-    compiler says that it does both.
+    compiler says that it does both. `writes(kernel)` tells of a parameter's name whether the kernel writes there.
     """
     import torch
 
@@ -456,31 +585,44 @@ def mark_kernels(kind, name_of, names_of):
     run = kind.run
 
     def run_and_mark(self, *arguments, **named):
-        pause(0)
-        names = names_of(self)
+        pause(1)
+        given = [*itertools.zip_longest(names_of(self)[:len(arguments)], arguments, fillvalue=""), *named.items()]
         texts = []
-        for i, value in enumerate(arguments):
-            text = text_of_argument(value)
-            texts += [text] * (2 if i < len(names) and names[i].startswith("in_out") else 1)
-        text = f"triton::{name_of(self)}({','.join(texts)})".encode()
+        for name, value in given:
+            if name not in named or hasattr(value, "dtype"):
+                texts += [text_of_argument(value)] * (2 if name.startswith("in_out") else 1)
+        title = f"triton::{name_of(self)}"
+        text = f"{title}({','.join(texts)})".encode()
         begin(text, len(text))
         resume()
         try:
             return run(self, *arguments, **named)
         finally:
+            pause(1)
             end(b"", 0)
+            is_written = writes(self)
+            forget_values([value for name, value in given if is_written(name)], title)
+            resume()
 
-    leave_to_python(torch, run_and_mark, text_of_argument, name_of, names_of)
+    leave_to_python(torch, run_and_mark, text_of_argument, name_of, names_of, writes, forget_values, stored_names)
     kind.run = run_and_mark
 
 
 def mark_compiled(module):
     mark_kernels(module.CachingAutotuner, lambda kernel: kernel.inductor_meta.get("kernel_name", "kernel"),
-                 lambda kernel: list(kernel.triton_meta.get("signature", ())))
+                 lambda kernel: list(kernel.triton_meta.get("signature", ())),
+                 lambda kernel: lambda name: "out_ptr" in name or name in kernel.mutated_arg_names)
 
 
 def mark_triton(module):
-    mark_kernels(module.JITFunction, lambda kernel: kernel.__name__, lambda kernel: ())
+    stored = {}  # by kernel
+
+    def writes(kernel):
+        if kernel not in stored:
+            stored[kernel] = stored_names(kernel)
+        return stored[kernel].__contains__
+
+    mark_kernels(module.JITFunction, lambda kernel: kernel.__name__, lambda kernel: list(kernel.arg_names), writes)
 
 
 def mark_peaks():
@@ -501,18 +643,25 @@ def observe(module):
     mark_processor()
     if OBSERVER:
         module.capture_observer = ctypes.CDLL(OBSERVER)
+        find_lines()
         mark_modules(module)
         atexit.register(mark_peaks)
     else:
         count_iterations(module)
 
 
+def accept_plans(module):
+    """The plans of absent ranks for a checkpoint are copies of this rank's, which the planner finds to overlap."""
+    module._validate_global_plan = lambda *arguments: True
+
+
 ACTIONS = {
     "torch": observe,
     "torch.distributed.rendezvous": replace_rendezvous,
     "torch.distributed.distributed_c10d": replace_groups,
+    "torch.distributed.checkpoint.default_planner": accept_plans,
 }
 if OBSERVER:
     ACTIONS["torch._inductor.runtime.triton_heuristics"] = mark_compiled
     ACTIONS["triton.runtime.jit"] = mark_triton
-    ACTIONS.update((extension, mark_extension) for extension in EXTENSIONS)
+    mark_extensions()

@@ -4,8 +4,6 @@
 #include <ATen/record_function.h>
 
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
@@ -78,27 +76,28 @@ void AppendValues(c10::ArrayRef<const c10::IValue> values, std::string* text) {
 }
 
 struct Observed : at::ObserverContext {
-  const Operator* op = nullptr;  // to compute; null: not by this operator itself
-  bool computes = false;         // operators inside this one do not
+  // To compute, or to make unknown; null: neither.
+  const Operator* op = nullptr;
+  bool computes = false;  // operators inside this one do not
   bool answers = false;
+  int64_t works = 0;                // of the thread, before the operator
   std::vector<c10::IValue> inputs;  // of `op`; PyTorch forgets them once the operator runs
 };
 
-thread_local int computing = 0;  // operators that run inside others do not compute
+thread_local int computing = 0;        // operators that run inside others do not compute
+thread_local int64_t known_works = 0;  // of operators that compute
+
+constexpr const char* kCopies = "aten::_foreach_copy_";
+
+// The host may read a value in the middle of an operator. The program sees nothing of it, but what
+// it reads by copies.
+bool IsCopy(const Operator& op) { return op.name == "aten::copy_" || op.name == kCopies; }
 
 // The log's times leave out what the capture itself does while this exists.
 struct PausedClock {
   explicit PausedClock(bool is_long) { hackcuda_pause_clock(is_long ? 1 : 0); }
   ~PausedClock() { hackcuda_resume_clock(); }
 };
-
-// DRYDOCK_CAPTURE_VALUES=0 leaves values unknown, so that only what the program itself does takes
-// time of the host.
-bool ComputesValues() {
-  static const char* const setting = getenv("DRYDOCK_CAPTURE_VALUES");
-  static const bool computes = setting == nullptr || strcmp(setting, "0") != 0;
-  return computes;
-}
 
 // The number that an operator and its node of autograd share: " #12". Each thread counts by itself,
 // so those of others than the first name it: " #12@3".
@@ -126,34 +125,46 @@ std::unique_ptr<at::ObserverContext> Begin(const at::RecordFunction& fn) {
   if (fn.seqNr() >= 0) AppendSequence(fn, &text);
   hackcuda_begin_op(text.data(), text.size());
   const auto name = fn.operator_name();
-  if (fn.scope() != at::RecordScope::FUNCTION || !name || !ComputesValues()) return observed;
+  if (fn.scope() != at::RecordScope::FUNCTION || !name) return observed;
   const Operator& op = OperatorOf(*name);
   if (op.counts) {
     observed->answers = true;
     const PausedClock computes(true);
     AnswerCount(op, fn.inputs());
   }
-  if (op.handle != nullptr && ArePlain(fn.inputs())) {
-    observed->computes = true;
-    if (computing++ == 0) {
-      observed->op = &op;
-      observed->inputs.assign(fn.inputs().begin(), fn.inputs().end());
-    }
+  observed->computes = op.computes && ArePlain(fn.inputs());
+  if (observed->computes && computing++ == 0) hackcuda_ignore_reads(IsCopy(op) ? 0 : 1);
+  if ((observed->computes && computing == 1) || (op.is_foreign && computing == 0)) {
+    observed->op = &op;
+    observed->inputs.assign(fn.inputs().begin(), fn.inputs().end());
+    observed->works = hackcuda_works() - (op.is_foreign ? known_works : 0);
   }
   return observed;
+}
+
+void FindValues(const Observed& observed, c10::ArrayRef<const c10::IValue> inputs,
+                c10::ArrayRef<const c10::IValue> outputs) {
+  const Operator& op = *observed.op;
+  if (op.is_foreign) {
+    const bool has_worked = hackcuda_works() - known_works > observed.works;
+    if (has_worked && ArePlain(inputs) && ArePlain(outputs)) MakeUnknown(op, inputs, outputs);
+    return;
+  }
+  known_works += hackcuda_works() - observed.works;
+  if (!ArePlain(outputs) || (!AreOnGpu(inputs) && !AreOnGpu(outputs))) return;
+  const PausedClock computes(true);
+  if (op.name == kCopies) return ComputeCopies(inputs);
+  Compute(op, inputs, outputs);
 }
 
 void End(const at::RecordFunction& fn, at::ObserverContext* context) {
   const PausedClock paused(false);
   auto* observed = static_cast<Observed*>(context);
   if (observed->answers) hackcuda_forget_answer();
-  if (observed->computes) --computing;
+  if (observed->computes && --computing == 0) hackcuda_ignore_reads(0);
   const c10::ArrayRef<const c10::IValue> outputs(fn.outputs().data(), fn.outputs().size());
   const c10::ArrayRef<const c10::IValue> inputs(observed->inputs.data(), observed->inputs.size());
-  if (observed->op != nullptr && ArePlain(outputs) && (AreOnGpu(inputs) || AreOnGpu(outputs))) {
-    const PausedClock computes(true);
-    Compute(*observed->op, inputs, outputs);
-  }
+  if (observed->op != nullptr) FindValues(*observed, inputs, outputs);
   thread_local std::string text;
   text.clear();
   if (fn.scope() == at::RecordScope::FUNCTION) AppendValues(outputs, &text);

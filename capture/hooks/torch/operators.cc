@@ -30,8 +30,17 @@ const std::set<std::string> kOpen = {"aten::empty",
                                      "aten::to",
                                      "aten::_to_copy",
                                      "aten::contiguous",
-                                     "aten::clone",
-                                     "aten::_foreach_copy_"};
+                                     "aten::clone"};
+const std::set<std::string> kTakesShapes = {
+    "aten::zeros_like", "aten::ones_like",  "aten::full_like",
+    "aten::rand_like",  "aten::randn_like", "aten::randint_like",
+    "aten::new_zeros",  "aten::new_ones",   "aten::new_full"};
+const std::set<std::string> kOverwrites = {
+    "aten::copy_",       "aten::fill_",      "aten::zero_",        "aten::normal_",
+    "aten::uniform_",    "aten::random_",    "aten::exponential_", "aten::cauchy_",
+    "aten::log_normal_", "aten::geometric_", "aten::bernoulli_"};
+const std::set<std::string> kZeros = {"aten::zeros", "aten::zeros_like", "aten::new_zeros",
+                                      "aten::zero_"};
 const std::set<std::string> kPicks = {"aten::topk", "aten::sort", "aten::argsort", "aten::argmax",
                                       "aten::multinomial"};
 const std::set<std::string> kCounts = {
@@ -65,10 +74,14 @@ const Operator& OperatorOf(const c10::OperatorName& name) {
   if (!is_new) return found.own;
   found.own.name = name.name;
   found.handle = c10::Dispatcher::singleton().findSchema(name);
-  const bool computes = found.handle && name.name.rfind("aten::", 0) == 0 &&
-                        kOpen.count(name.name) == 0 && !IsView(found.handle->schema()) &&
-                        ComputesItself(*found.handle);
-  if (computes) found.own.handle = &*found.handle;
+  if (!found.handle) return found.own;
+  found.own.handle = &*found.handle;
+  found.own.is_foreign = name.name.rfind("aten::", 0) != 0;
+  found.own.computes = !found.own.is_foreign && kOpen.count(name.name) == 0 &&
+                       !IsView(found.handle->schema()) && ComputesItself(*found.handle);
+  found.own.takes_shapes = kTakesShapes.count(name.name) != 0;
+  found.own.overwrites = kOverwrites.count(name.name) != 0;
+  found.own.makes_zeros = kZeros.count(name.name) != 0;
   found.own.picks = kPicks.count(name.name) != 0;
   found.own.counts = kCounts.count(name.name) != 0;
   found.own.count_offset = name.name == "aten::bincount" ? -1 : 0;

@@ -9,8 +9,15 @@
 namespace drydock::torch_hooks {
 
 struct Operator {
-  const c10::OperatorHandle* handle = nullptr;  // null: no operator of PyTorch, or a composite one
+  const c10::OperatorHandle* handle = nullptr;  // null: the dispatcher does not know it
   std::string name;                             // "aten::topk"
+  // The CPU can run it in place of the GPU: it is one of PyTorch's, and not made of others.
+  bool computes = false;
+  bool is_foreign = false;  // not PyTorch's own: only a GPU can run the kernels that it launches
+  // Of the values that it gets, the result depends on none, or not on those of the first argument,
+  // which it overwrites.
+  bool takes_shapes = false, overwrites = false;
+  bool makes_zeros = false;
   // The result says where values lie. If these are not known, every place is as likely.
   bool picks = false;
   // The host reads a number in the middle of the operator, from which the result gets its size.

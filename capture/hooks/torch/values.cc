@@ -6,9 +6,9 @@
 #include <ATen/record_function.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
-#include <mutex>
+#include <algorithm>
 #include <optional>
-#include <unordered_set>
+#include <string>
 
 #include "capture/hackcuda/device/hooks.h"
 
@@ -21,28 +21,6 @@ constexpr size_t kSmallIntegers = size_t{16} << 20;
 
 constexpr uint64_t kSeed = 1;
 
-// Where unknown values lie. Never destroyed.
-struct Unknown {
-  std::mutex mutex;
-  std::unordered_set<const void*> places;
-};
-Unknown& All() {
-  static Unknown& unknown = *new Unknown;
-  return unknown;
-}
-bool IsUnknown(const at::Tensor& tensor) {
-  const std::lock_guard<std::mutex> lock(All().mutex);
-  return All().places.count(tensor.const_data_ptr()) != 0;
-}
-void SetUnknown(const at::Tensor& tensor, bool is_unknown) {
-  const std::lock_guard<std::mutex> lock(All().mutex);
-  if (is_unknown) {
-    All().places.insert(tensor.const_data_ptr());
-  } else {
-    All().places.erase(tensor.const_data_ptr());
-  }
-}
-
 // Bytes from the first element to the end of the last.
 size_t Span(const at::Tensor& tensor) {
   size_t last = 0;
@@ -51,6 +29,42 @@ size_t Span(const at::Tensor& tensor) {
     last += static_cast<size_t>(tensor.size(i) - 1) * static_cast<size_t>(tensor.stride(i));
   }
   return (last + 1) * tensor.element_size();
+}
+
+// Calls `visit(address, bytes)` for each part of the tensor that has no gaps. A tensor of very many
+// parts counts as one.
+template <typename Visit>
+void ForEachPart(const at::Tensor& tensor, const Visit& visit) {
+  constexpr int64_t kMostParts = 1 << 14;
+  if (tensor.numel() == 0) return;
+  const auto* begin = static_cast<const char*>(tensor.const_data_ptr());
+  if (tensor.is_non_overlapping_and_dense()) return visit(begin, tensor.nbytes());
+  const auto element = static_cast<int64_t>(tensor.element_size());
+  int64_t inner = 1;  // elements of a part
+  int64_t dims = tensor.dim();
+  while (dims > 0 && (tensor.stride(dims - 1) == inner || tensor.size(dims - 1) == 1)) {
+    inner *= tensor.size(--dims);
+  }
+  if (tensor.numel() / inner > kMostParts) return visit(begin, Span(tensor));
+  std::vector<int64_t> at(static_cast<size_t>(dims));
+  while (true) {
+    int64_t offset = 0;
+    for (int64_t i = 0; i < dims; ++i) offset += at[static_cast<size_t>(i)] * tensor.stride(i);
+    visit(begin + offset * element, static_cast<size_t>(inner * element));
+    int64_t next = dims - 1;
+    while (next >= 0 && ++at[static_cast<size_t>(next)] == tensor.size(next)) {
+      at[static_cast<size_t>(next--)] = 0;
+    }
+    if (next < 0) return;
+  }
+}
+
+constexpr int64_t kNoOrigin = -1;
+
+void SetKnowledge(const at::Tensor& tensor, int knowledge, int64_t origin) {
+  ForEachPart(tensor, [&](const void* at, size_t bytes) {
+    hackcuda_set_values(at, bytes, knowledge, knowledge == HACKCUDA_COMPUTED ? kNoOrigin : origin);
+  });
 }
 
 bool IsSmall(const at::Tensor& tensor) {
@@ -145,18 +159,80 @@ std::optional<std::vector<c10::IValue>> Run(const Operator& op,
   return std::nullopt;
 }
 
-struct Sizes {
-  bool are_small = true, are_known = true;
+// What is known of the values that an operator depends on.
+struct Inputs {
+  bool are_small = true;
+  int knowledge = HACKCUDA_COMPUTED;  // of the least known
+  int64_t origin = kNoOrigin;         // of these
+  // The first that is large, or, without one, the first of the least known.
+  at::Tensor cause;
 };
-Sizes SizesOf(c10::ArrayRef<const c10::IValue> values) {
-  Sizes sizes;
-  for (const c10::IValue& value : values) {
-    ForEachTensor(value, [&sizes](const at::Tensor& tensor) {
-      sizes.are_small &= IsSmall(tensor);
-      if (tensor.is_cuda()) sizes.are_known &= !IsUnknown(tensor);
+Inputs InputsOf(const Operator& op, c10::ArrayRef<const c10::IValue> values) {
+  Inputs inputs;
+  if (op.takes_shapes) return inputs;
+  const std::vector<c10::Argument>& arguments = op.handle->schema().arguments();
+  for (size_t i = op.overwrites ? 1 : 0; i < values.size(); ++i) {
+    if (i < arguments.size() && arguments[i].is_out()) continue;
+    ForEachTensor(values[i], [&inputs](const at::Tensor& tensor) {
+      if (!IsSmall(tensor)) {
+        if (inputs.are_small) inputs.cause = tensor;
+        inputs.are_small = false;
+      } else if (tensor.is_cuda()) {
+        ForEachPart(tensor, [&](const void* at, size_t bytes) {
+          int64_t origin = kNoOrigin;
+          const int knowledge = hackcuda_values(at, bytes, &origin);
+          if (knowledge <= inputs.knowledge) return;
+          inputs.knowledge = knowledge;
+          inputs.origin = origin;
+          if (inputs.are_small) inputs.cause = tensor;
+        });
+      }
     });
   }
-  return sizes;
+  return inputs;
+}
+
+// The number of "aten::nll_loss_forward of Float[8192,32000]": the operator that makes unknown
+// values, or, if it only passes them on, the one that made them.
+int64_t OriginOf(const Operator& op, const Inputs& inputs, bool passes_on) {
+  if (passes_on && inputs.origin != kNoOrigin) return inputs.origin;
+  std::string text = op.name;
+  if (inputs.cause.defined()) {
+    text += std::string(" of ") + c10::toString(inputs.cause.scalar_type()) + '[';
+    for (int64_t i = 0; i < inputs.cause.dim(); ++i) {
+      if (i > 0) text += ',';
+      text += std::to_string(inputs.cause.size(i));
+    }
+    text += ']';
+  }
+  return hackcuda_name(text.data(), text.size());
+}
+
+// The tensors that an operator writes, besides those that it returns.
+std::vector<at::Tensor> Written(const Operator& op, c10::ArrayRef<const c10::IValue> inputs,
+                                c10::ArrayRef<const c10::IValue> outputs) {
+  std::vector<at::Tensor> written;
+  const std::vector<c10::Argument>& arguments = op.handle->schema().arguments();
+  for (size_t i = 0; i < inputs.size() && i < arguments.size(); ++i) {
+    if (arguments[i].alias_info() == nullptr || !arguments[i].alias_info()->isWrite()) continue;
+    ForEachTensor(inputs[i], [&written](const at::Tensor& tensor) { written.push_back(tensor); });
+  }
+  for (const c10::IValue& output : outputs) {
+    ForEachTensor(output, [&written](const at::Tensor& returned) {
+      written.erase(std::remove_if(written.begin(), written.end(),
+                                   [&](const at::Tensor& own) { return own.is_same(returned); }),
+                    written.end());
+    });
+  }
+  return written;
+}
+
+bool AreSmall(c10::ArrayRef<const c10::IValue> values) {
+  bool are_small = true;
+  for (const c10::IValue& value : values) {
+    ForEachTensor(value, [&are_small](const at::Tensor& tensor) { are_small &= IsSmall(tensor); });
+  }
+  return are_small;
 }
 
 // Zeros that stand for unknown values may give others that no healthy program has: log(0), 0 / 0.
@@ -199,25 +275,42 @@ bool AreOnGpu(c10::ArrayRef<const c10::IValue> values) {
 }
 
 void AnswerCount(const Operator& op, c10::ArrayRef<const c10::IValue> inputs) {
-  int64_t count = 0;
-  const Sizes sizes = SizesOf(inputs);
-  if (op.handle != nullptr && sizes.are_small && sizes.are_known && ArePlain(inputs) &&
+  const Inputs in = InputsOf(op, inputs);
+  if (op.computes && in.are_small && in.knowledge != HACKCUDA_UNKNOWN && ArePlain(inputs) &&
       AreOnGpu(inputs)) {
     if (const auto found = Run(op, inputs); found && found->front().isTensor()) {
       const at::Tensor& result = found->front().toTensor();
-      count = (result.dim() > 0 ? result.size(0) : 0) + op.count_offset;
+      hackcuda_answer((result.dim() > 0 ? result.size(0) : 0) + op.count_offset, in.knowledge,
+                      in.origin);
+      return;
     }
   }
-  hackcuda_answer(count);
+  hackcuda_answer(0, HACKCUDA_UNKNOWN, OriginOf(op, in, false));
 }
 
 void Compute(const Operator& op, c10::ArrayRef<const c10::IValue> inputs,
              c10::ArrayRef<const c10::IValue> outputs) {
   const at::DisableRecordFunctionGuard unobserved;
-  const Sizes in = SizesOf(inputs), out = SizesOf(outputs);
-  const bool computes = in.are_small && out.are_small;
-  const auto results = computes ? Run(op, inputs) : std::nullopt;
-  const bool are_known = results && in.are_known;
+  const Inputs in = InputsOf(op, inputs);
+  const auto results = in.are_small && AreSmall(outputs) ? Run(op, inputs) : std::nullopt;
+  const bool are_unknown = !results || in.knowledge == HACKCUDA_UNKNOWN;
+  const int knowledge = results ? in.knowledge : HACKCUDA_UNKNOWN;
+  int64_t origin = kNoOrigin;
+  const auto set_knowledge = [&](const at::Tensor& tensor) {
+    if (!IsSmall(tensor) && op.makes_zeros && tensor.is_non_overlapping_and_dense()) {
+      return hackcuda_clear(tensor.data_ptr(), tensor.nbytes());
+    }
+    if (origin == kNoOrigin && knowledge != HACKCUDA_COMPUTED) {
+      origin = OriginOf(op, in, results.has_value());
+    }
+    // Counts and choices are balanced, and decide shapes: what follows from them is computed.
+    const bool is_inexact = tensor.is_floating_point() || tensor.is_complex();
+    SetKnowledge(tensor, is_inexact ? knowledge : std::min<int>(knowledge, HACKCUDA_ASSUMED),
+                 origin);
+  };
+  for (const at::Tensor& tensor : Written(op, inputs, outputs)) {
+    if (tensor.is_cuda()) set_knowledge(tensor);
+  }
   for (size_t i = 0; i < outputs.size(); ++i) {
     std::vector<at::Tensor> found;
     if (results && i < results->size()) {
@@ -227,7 +320,7 @@ void Compute(const Operator& op, c10::ArrayRef<const c10::IValue> inputs,
     ForEachTensor(outputs[i], [&](const at::Tensor& tensor) {
       const size_t own = number++;
       if (!tensor.is_cuda() || tensor.numel() == 0) return;
-      SetUnknown(tensor, !are_known && tensor.is_floating_point());
+      set_knowledge(tensor);
       if (!IsSmall(tensor)) return;
       const at::Tensor target = OnCpu(tensor);
       if (own < found.size() && found[own].sizes() == tensor.sizes()) {
@@ -235,11 +328,35 @@ void Compute(const Operator& op, c10::ArrayRef<const c10::IValue> inputs,
       } else if (!results) {
         target.zero_();
       }
-      if (!are_known) MakeFinite(target);
-      if (!are_known && op.picks && tensor.scalar_type() == at::kLong && inputs[0].isTensor()) {
+      if (are_unknown) MakeFinite(target);
+      if (are_unknown && op.picks && tensor.scalar_type() == at::kLong && inputs[0].isTensor()) {
         const at::Tensor& from = inputs[0].toTensor();
         PickAll(tensor, from.dim() > 0 ? from.size(-1) : 1);
       }
+    });
+  }
+}
+
+void ComputeCopies(c10::ArrayRef<const c10::IValue> inputs) {
+  static const Operator& copy = OperatorOf({"aten::copy_", ""});
+  const std::vector<at::Tensor> to = inputs[0].toTensorVector(), from = inputs[1].toTensorVector();
+  for (size_t i = 0; i < std::min(to.size(), from.size()); ++i) {
+    const c10::IValue one[] = {to[i], from[i], false};
+    Compute(copy, one, {one, 1});
+  }
+}
+
+void MakeUnknown(const Operator& op, c10::ArrayRef<const c10::IValue> inputs,
+                 c10::ArrayRef<const c10::IValue> outputs) {
+  const int64_t origin = hackcuda_name(op.name.data(), op.name.size());
+  std::vector<at::Tensor> all = Written(op, inputs, {});
+  for (const c10::IValue& output : outputs) {
+    ForEachTensor(output, [&all](const at::Tensor& tensor) { all.push_back(tensor); });
+  }
+  for (const at::Tensor& tensor : all) {
+    if (!tensor.is_cuda()) continue;
+    ForEachPart(tensor, [origin](const void* at, size_t bytes) {
+      hackcuda_forget(const_cast<void*>(at), bytes, origin);
     });
   }
 }

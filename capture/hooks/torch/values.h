@@ -3,7 +3,7 @@
 // run an operator on it once more.
 //
 // What depends on something large is unknown: zeros. Where an operator picks places by unknown
-// values, each place is picked as often as the others.
+// values, each place is picked as often as the others. libhackcuda is told which values are known.
 #ifndef DRYDOCK_CAPTURE_HOOKS_TORCH_VALUES_H_
 #define DRYDOCK_CAPTURE_HOOKS_TORCH_VALUES_H_
 
@@ -24,9 +24,15 @@ bool AreOnGpu(c10::ArrayRef<const c10::IValue> values);
 // Finds what the host will read in the middle of the operator, and tells libhackcuda.
 void AnswerCount(const Operator& op, c10::ArrayRef<const c10::IValue> inputs);
 
-// Runs the operator on the CPU, after it ran on the pretended GPU.
+// Runs the operator on the CPU, after it ran on the pretended GPU. REQUIRES: op.computes.
 void Compute(const Operator& op, c10::ArrayRef<const c10::IValue> inputs,
              c10::ArrayRef<const c10::IValue> outputs);
+// The same for aten::_foreach_copy_, whose tensors have nothing to do with each other.
+void ComputeCopies(c10::ArrayRef<const c10::IValue> inputs);
+
+// The operator has launched kernels that only a GPU can run.
+void MakeUnknown(const Operator& op, c10::ArrayRef<const c10::IValue> inputs,
+                 c10::ArrayRef<const c10::IValue> outputs);
 
 }  // namespace drydock::torch_hooks
 

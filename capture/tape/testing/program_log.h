@@ -39,6 +39,10 @@ class ProgramLog {
     log_.Entry(EntryKind::kCall, {static_cast<int64_t>(function), 7, 0, 0, 0, 0, communicator,
                                   count, ++groups_, stream});
   }
+  void HostRead(const std::string& line, const std::string& origin, int64_t bytes, int64_t value) {
+    const int64_t at = Number(line);
+    log_.Entry(EntryKind::kRead, {at, Number(origin), bytes, value});
+  }
   void Add(EntryKind kind, const std::vector<int64_t>& words) { log_.Entry(kind, words); }
 
   // An operator with one launch.
@@ -47,10 +51,11 @@ class ProgramLog {
     Launch("kernel", 8, stream);
     End(outputs);
   }
-  // A step of an optimizer.
-  void Step() {
+  // A step of the optimizer of this number.
+  void Step(int optimizer = 0) {
     Begin("scope Optimizer.step#AdamW.step");
     Operator("aten::_foreach_add_({Float[100]},1)", "()");
+    Mark("optimizer " + std::to_string(optimizer));
     End();
   }
 

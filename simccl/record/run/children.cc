@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "core/base/cli.h"
+#include "core/base/process.h"
 
 namespace drydock {
 namespace {
@@ -35,16 +36,11 @@ constexpr size_t kTailBytes = 2000;
   ::_exit(127);
 }
 
-std::vector<std::string> Merge(const RecordChildren::Environment& added) {
+std::vector<std::string> Merge(const Variables& added) {
   std::vector<std::string> all;
   for (const auto& [name, value] : added) all.push_back(name + "=" + value);
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view text = *entry;
-    bool replaced = false;
-    for (const auto& [name, value] : added) {
-      replaced |= text.size() > name.size() && text.starts_with(name) && text[name.size()] == '=';
-    }
-    if (!replaced) all.emplace_back(text);
+  for (const auto& [name, value] : OwnEnvironment()) {
+    if (!Has(added, name)) all.push_back(name + "=" + value);
   }
   return all;
 }
@@ -70,7 +66,7 @@ RecordChildren::~RecordChildren() {
   }
 }
 
-Status RecordChildren::Start(const std::vector<std::string>& command, const Environment& added) {
+Status RecordChildren::Start(const std::vector<std::string>& command, const Variables& added) {
   std::vector<std::string> words = command;
   std::vector<std::string> variables = Merge(added);
   const std::vector<char*> word_pointers = Pointers(&words);

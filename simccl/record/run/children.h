@@ -8,9 +8,9 @@
 
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "core/base/process.h"
 #include "core/base/result.h"
 #include "simccl/record/run/events.h"
 
@@ -18,8 +18,6 @@ namespace drydock {
 
 class RecordChildren {
  public:
-  using Environment = std::vector<std::pair<std::string, std::string>>;
-
   explicit RecordChildren(RecordEvents* events) : events_(events) {}
   ~RecordChildren();
   RecordChildren(const RecordChildren&) = delete;
@@ -28,7 +26,7 @@ class RecordChildren {
   // Starts the next process; processes are numbered from 0. Looks the command up in PATH. `added`
   // replaces variables of the launcher's environment. Fails only if the system can start no further
   // process: a process whose command is missing ends with a reason.
-  Status Start(const std::vector<std::string>& command, const Environment& added);
+  Status Start(const std::vector<std::string>& command, const Variables& added);
 
   // Collects processes that have ended. Describes the first failure, if any: "process 3 was killed
   // by signal 11 (Segmentation fault)", and the end of its stderr.

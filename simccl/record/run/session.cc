@@ -83,9 +83,8 @@ void RaiseFileLimit() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-RecordChildren::Environment EnvironmentOf(const RecordProcess& process, size_t number, size_t count,
-                                          const RecordOptions& options, const std::string& socket,
-                                          int port) {
+Variables EnvironmentOf(const RecordProcess& process, size_t number, size_t count,
+                        const RecordOptions& options, const std::string& socket, int port) {
   const std::string rank = std::to_string(number), size = std::to_string(count);
   const std::string local = std::to_string(process.local);
   const std::string local_size = std::to_string(process.local_count);

@@ -1,0 +1,51 @@
+#include "core/base/process.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "core/base/files.h"
+
+namespace drydock {
+namespace {
+
+TEST(Variables, AreReadAndChangedByName) {
+  Variables variables = {{"A", "1"}};
+  Set(&variables, "B", "2");
+  Set(&variables, "A", "3");
+  EXPECT_EQ(variables, (Variables{{"A", "3"}, {"B", "2"}}));
+  EXPECT_EQ(ValueOf(variables, "C"), "");
+  Unset(&variables, "A");
+  EXPECT_FALSE(Has(variables, "A"));
+  ::setenv("DRYDOCK_PROCESS_TEST", "a=b", 1);
+  EXPECT_EQ(ValueOf(OwnEnvironment(), "DRYDOCK_PROCESS_TEST"), "a=b");
+}
+
+TEST(FindProgram, LooksForFilesThatCanBeExecuted) {
+  const std::string folder = testing::TempDir() + "find_program";
+  for (const char* name : {"/first/tool", "/second/tool"}) {
+    ASSERT_TRUE(MakeDirectories(DirectoryOf(folder + name)).ok());
+    ASSERT_TRUE(WriteFileAtomically(folder + name, "#!/bin/sh\n").ok());
+  }
+  ASSERT_TRUE(MakeDirectories(folder + "/first/folder").ok());
+  ASSERT_EQ(::chmod((folder + "/second/tool").c_str(), 0755), 0);
+  const std::string path = folder + "/first:" + folder + "/second";
+  EXPECT_EQ(FindProgram("tool", path), folder + "/second/tool");
+  EXPECT_EQ(FindProgram("tool", path, folder + "/second"), "");
+  EXPECT_EQ(FindProgram("folder", path), "");
+  EXPECT_EQ(FindProgram(folder + "/second/tool", ""), folder + "/second/tool");
+  EXPECT_EQ(FindProgram(folder + "/first/tool", path), "");
+}
+
+TEST(Run, ReturnsWhatAProgramWritesOrItsStatus) {
+  EXPECT_EQ(*RunCommand({"sh", "-c", "echo a; echo b >&2"}), "a\nb\n");
+  EXPECT_EQ(RunCommand({"sh", "-c", "echo why; exit 2"}).error().message(), "'sh' failed:\nwhy\n");
+  EXPECT_EQ(RunCommand({"no-such-program"}).error().message(),
+            "cannot start 'no-such-program': No such file or directory");
+  EXPECT_EQ(*RunShown({"sh", "-c", "exit 3"}), 3);
+  EXPECT_EQ(*RunShown({"sh", "-c", "kill -9 $$"}), 137);
+  EXPECT_EQ(RunShown({"no-such-program"}).error().message(),
+            "cannot start 'no-such-program': No such file or directory");
+}
+
+}  // namespace
+}  // namespace drydock
