@@ -95,7 +95,8 @@ Result<std::map<std::string, std::vector<int>>> ReadFilter(const std::string& op
 // Keeps what --include names, or leaves out what --exclude names.
 Status Filter(const std::string& option, const std::string& text, Pool* pool) {
   ASSIGN_OR_RETURN(const auto filter, ReadFilter(option, text));
-  for (const auto& [name, slots] : filter) {
+  for (const auto& named : filter) {
+    const std::string& name = named.first;
     const auto host = std::find_if(pool->hosts.begin(), pool->hosts.end(),
                                    [&](const auto& known) { return known.first == name; });
     if (host == pool->hosts.end()) {
@@ -104,7 +105,7 @@ Status Filter(const std::string& option, const std::string& text, Pool* pool) {
                       "'{}'",
                       option, name, pool->hosts.front().first));
     }
-    for (const int slot : slots) {
+    for (const int slot : named.second) {
       if (std::find(host->second.begin(), host->second.end(), slot) == host->second.end()) {
         return Error(fmt::format("deepspeed: {}: host '{}' has no GPU {}", option, name, slot));
       }

@@ -1,5 +1,7 @@
 #include "capture/launch/user_variables.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "capture/launch/words.h"
@@ -50,11 +52,13 @@ Variables SettingsIn(const Variables& environment) {
 
 std::string InheritedSettings(const std::vector<Launch>& launches, const Variables& own) {
   std::string text;
-  for (const auto& [name, value] : SettingsIn(own)) {
+  for (const auto& setting : SettingsIn(own)) {
     const bool reaches = std::any_of(launches.begin(), launches.end(), [&](const Launch& launch) {
-      return Has(launch.environment, name) && ValueOf(launch.environment, name) == value;
+      const Variables& all = launch.environment;
+      return std::find(all.begin(), all.end(), setting) != all.end();
     });
-    if (reaches) text += (text.empty() ? "" : ", ") + name + "=" + Quoted(value);
+    if (!reaches) continue;
+    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", setting.first, Quoted(setting.second));
   }
   return text;
 }

@@ -122,6 +122,53 @@ std::string RestOfLibrary(const std::string& file_name, const CudaLibraryFacts& 
   return text;
 }
 
+// The archive of libhackcuda that knows functions of this library; "" if there is none.
+std::string ArchiveOf(const std::string& file_name, const CudaLibraryFacts& facts,
+                      const StandinSources& sources) {
+  if (facts.archive == nullptr || !IsFirst(file_name, facts)) return "";
+  const std::string archive = fmt::format("{}/libhackcuda_{}.a", sources.folder, facts.archive);
+  return FileExists(archive) ? archive : "";
+}
+
+// Links the stand-in of one library. REQUIRES: if it is a part of a library, the first one is
+// there.
+Status LinkStandin(const std::string& file_name, const WantedLibraries& libraries,
+                   const StandinSources& sources, const std::string& out) {
+  const CudaLibraryFacts& facts = *FactsOf(CudaLibrary(file_name));
+  const WantedLibrary& library = libraries.at(file_name);
+  const std::string archive = ArchiveOf(file_name, facts, sources);
+  std::set<std::string> rest = library.symbols;
+  if (!archive.empty()) {
+    ASSIGN_OR_RETURN(const std::set<std::string> known, ReadArchiveSymbols(archive));
+    for (const std::string& name : known) rest.erase(name);
+  }
+  std::vector<std::string> command = {
+      "cc",      "-O1",
+      "-fPIC",   "-w",
+      "-shared", fmt::format("-DHACKCUDA_VERSION={}", VersionNumber(facts.name, sources.versions))};
+  // Apart from the libraries, and named otherwise: programs look for some by how names begin.
+  const std::string source = out + "/sources/of-" + file_name;
+  RETURN_IF_ERROR(WriteFileAtomically(source + ".c", RestOfLibrary(file_name, facts, rest)));
+  const std::string versions = library.version.empty() ? "" : library.version + " ";
+  RETURN_IF_ERROR(WriteFileAtomically(source + ".map", versions + "{ global: *; };\n"));
+  command.push_back(source + ".c");
+  if (!archive.empty()) {
+    command.insert(command.end(), {"-Wl,--whole-archive", archive, "-Wl,--no-whole-archive"});
+  }
+  command.insert(
+      command.end(),
+      {"-Wl,-soname," + file_name, "-Wl,--version-script=" + source + ".map", "-Wl,-rpath,$ORIGIN",
+       "-L" + out, "-lhackcuda", "-lstdc++", "-o", out + "/" + file_name});
+  // A program that looks a function up in a part finds it in the first library. Names of parts
+  // come later, so it is there.
+  for (const auto& [other, _] : libraries) {
+    if (other == file_name || IsFirst(file_name, facts) || !IsFirst(other, facts)) continue;
+    command.insert(command.end(), {"-Wl,--no-as-needed", "-l:" + other});
+  }
+  const Result<std::string> built = RunCommand(command);
+  return built.ok() ? OkStatus() : Status(built.error());
+}
+
 }  // namespace
 
 PackageVersions RequiredVersions(const std::string& metadata) {
@@ -217,57 +264,15 @@ Result<std::vector<std::string>> MakeStandins(const WantedLibraries& libraries,
                                               const StandinSources& sources,
                                               const std::string& out) {
   RETURN_IF_ERROR(CopyFile(sources.folder + "/libhackcuda.so", out + "/libhackcuda.so"));
-  // Apart from the libraries, and named otherwise: programs look for some by how names begin.
-  const std::string sources_folder = out + "/sources";
-  RETURN_IF_ERROR(MakeDirectories(sources_folder));
+  RETURN_IF_ERROR(MakeDirectories(out + "/sources"));
   std::vector<std::string> paths;
   for (const auto& [file_name, library] : libraries) {
-    const CudaLibraryFacts& facts = *FactsOf(CudaLibrary(file_name));
     RETURN_IF_ERROR(BlockOtherVersions(file_name, libraries, out));
-    if (facts.name == kNccl) {
-      // It is one library whatever the program wants of it.
-      RETURN_IF_ERROR(CopyFile(sources.nccl, out + "/" + file_name));
-      paths.push_back(out + "/" + file_name);
-      continue;
-    }
-    std::set<std::string> rest = library.symbols;
-    std::vector<std::string> command = {
-        "cc",
-        "-O1",
-        "-fPIC",
-        "-w",
-        "-shared",
-        fmt::format("-DHACKCUDA_VERSION={}", VersionNumber(facts.name, sources.versions))};
-    std::string archive;
-    if (facts.archive != nullptr && IsFirst(file_name, facts)) {
-      archive = fmt::format("{}/libhackcuda_{}.a", sources.folder, facts.archive);
-      if (FileExists(archive)) {
-        ASSIGN_OR_RETURN(const std::set<std::string> known, ReadArchiveSymbols(archive));
-        for (const std::string& name : known) rest.erase(name);
-      } else {
-        archive.clear();
-      }
-    }
-    const std::string base = out + "/" + file_name, source = sources_folder + "/of-" + file_name;
-    RETURN_IF_ERROR(WriteFileAtomically(source + ".c", RestOfLibrary(file_name, facts, rest)));
-    const std::string versions = library.version.empty() ? "" : library.version + " ";
-    RETURN_IF_ERROR(WriteFileAtomically(source + ".map", versions + "{ global: *; };\n"));
-    command.push_back(source + ".c");
-    if (!archive.empty()) {
-      command.insert(command.end(), {"-Wl,--whole-archive", archive, "-Wl,--no-whole-archive"});
-    }
-    command.insert(command.end(),
-                   {"-Wl,-soname," + file_name, "-Wl,--version-script=" + source + ".map",
-                    "-Wl,-rpath,$ORIGIN", "-L" + out, "-lhackcuda", "-lstdc++", "-o", base});
-    // A program that looks a function up in a part finds it in the first library. Names of parts
-    // come later, so it is there.
-    for (const auto& [other, _] : libraries) {
-      if (other == file_name || IsFirst(file_name, facts) || !IsFirst(other, facts)) continue;
-      command.insert(command.end(), {"-Wl,--no-as-needed", "-l:" + other});
-    }
-    const Result<std::string> built = RunCommand(command);
-    if (!built.ok()) return built.error();
-    paths.push_back(base);
+    // NCCL's is one library whatever the program wants of it.
+    RETURN_IF_ERROR(CudaLibrary(file_name) == kNccl
+                        ? CopyFile(sources.nccl, out + "/" + file_name)
+                        : LinkStandin(file_name, libraries, sources, out));
+    paths.push_back(out + "/" + file_name);
   }
   return paths;
 }
