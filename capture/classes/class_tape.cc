@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "capture/classes/role_names.h"
+#include "capture/tape/tape_text.h"
 #include "core/base/files.h"
 #include "core/model/submodule.h"
 #include "simccl/record/log/match.h"
@@ -370,13 +371,6 @@ bool DoStepsDiffer(const ClassTape& a, const ClassTape& b) {
                                     static_cast<double>(StepTolerance::kFew.count()));
 }
 
-std::string DescribePlace(const TapePlace& place) {
-  std::string text = PhaseNames()[static_cast<size_t>(place.phase)];
-  if (place.layer >= 0) text += fmt::format(", layer {}", place.layer);
-  if (place.microbatch >= 0) text += fmt::format(", micro-batch {}", place.microbatch);
-  return text;
-}
-
 }  // namespace
 
 std::string FactsOfWork(Submodule submodule) {
@@ -464,14 +458,14 @@ std::optional<std::string> FirstDifference(const ClassTape& a, const std::string
   if (i < std::max(a.same.size(), b.same.size())) {
     std::string one = DescribeEntry(a, at_a), other = DescribeEntry(b, at_b);
     if (one == other) {
-      one += " in " + DescribePlace(a.places[at_a]);
-      other += " in " + DescribePlace(b.places[at_b]);
+      one += " in " + PlaceText(a.places[at_a]);
+      other += " in " + PlaceText(b.places[at_b]);
     }
     if (one == other) other += ", on another stream or in another launch";
     const bool has_a = at_a < a.entries.size();
     return fmt::format(
         "entry {} of the iteration ({}): {} has {}, {} has {}", (has_a ? at_a : at_b) + 1,
-        DescribePlace(has_a ? a.places[at_a] : b.places[at_b]), a_name, one, b_name, other);
+        PlaceText(has_a ? a.places[at_a] : b.places[at_b]), a_name, one, b_name, other);
   }
   if (!DoStepsDiffer(a, b)) return std::nullopt;
   return fmt::format("the optimizer's step: {} moves {}, {} moves {}", a_name,

@@ -56,7 +56,7 @@ TEST(ClassTapeTest, NamesTheFirstDifference) {
     return Made(b);
   };
   EXPECT_EQ(FirstDifference(of_rank(0, 8, 1), "rank 0", of_rank(1, 9, 1), "rank 1"),
-            "entry 2 of the iteration (backward, layer 3, micro-batch 1): rank 0 has all-reduce of "
+            "entry 2 of the iteration (backward layer 3 micro-batch 1): rank 0 has all-reduce of "
             "8 float32 (sum) on tp, rank 1 has all-reduce of 9 float32 (sum) on tp");
   EXPECT_THAT(*FirstDifference(of_rank(0, 8, 1), "rank 0", of_rank(1, 8, 2), "rank 1"),
               ::testing::HasSubstr("entry 1 of the iteration"));

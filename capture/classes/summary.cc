@@ -35,6 +35,12 @@ std::string LayoutOf(const WorldGroups& groups) {
   return layout;
 }
 
+// "rank 0", "ranks 0, 4"
+std::string NameRanks(const std::set<int>& ranks) {
+  return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks",
+                     RanksText(std::vector<int>(ranks.begin(), ranks.end())));
+}
+
 // Of the representatives of all classes.
 std::map<std::string, TapeEstimate> EstimatesOf(const std::vector<WorldClass>& classes) {
   std::map<std::string, TapeEstimate> all;
@@ -140,11 +146,10 @@ void Describe(const std::vector<std::string>& command, const WorldGroups& groups
                                      summary.observed.empty() ? "" : ", some beside observers"));
   }
   if (!summary.observed.empty()) {
-    const std::vector<int> list(summary.observed.begin(), summary.observed.end());
     notes->push_back(fmt::format(
-        "the host's times of {} {} are those of a run that also records operators, and up to twice "
-        "as long as they should be: without observers the program did something else",
-        list.size() == 1 ? "rank" : "ranks", RanksText(list)));
+        "the host's times of {} are those of a run that also records operators, and up to twice as "
+        "long as they should be: without observers the program did something else",
+        NameRanks(summary.observed)));
   }
   // No assumption: with more of them, the workload is the same.
   notes->push_back(fmt::format("{} of {} ran", summary.ranks_run, Plural(world, "rank")));
@@ -198,17 +203,13 @@ void Describe(const std::vector<std::string>& command, const WorldGroups& groups
     assume("values not computed", text);
   }
   if (!summary.lacked.empty()) {
-    const std::vector<int> list(summary.lacked.begin(), summary.lacked.end());
-    const std::string text =
-        fmt::format("of {} {}", list.size() == 1 ? "rank" : "ranks", RanksText(list));
+    const std::string text = "of " + NameRanks(summary.lacked);
     assume("unknown broadcasts", text);
     notes->push_back("broadcasts whose values nobody knew: " + text);
   }
   for (const auto& [function, ranks] : summary.refused) {
-    const std::vector<int> list(ranks.begin(), ranks.end());
     notes->push_back(fmt::format("{} {} {}, which a capture does not have; the program went on",
-                                 list.size() == 1 ? "rank" : "ranks", RanksText(list),
-                                 (list.size() == 1 ? "calls " : "call ") + function));
+                                 NameRanks(ranks), ranks.size() == 1 ? "calls" : "call", function));
   }
 }
 

@@ -191,6 +191,14 @@ int64_t TensorShape::stored() const {
   return count;
 }
 
+Bytes OperatorValue::bytes() const {
+  Bytes sum;
+  for (const TensorShape& tensor : tensors) {
+    if (!tensor.on_host) sum += tensor.bytes();
+  }
+  return sum;
+}
+
 OperatorRange ParseRange(std::string_view text) {
   OperatorRange range;
   if (TakePrefix("module ", &text)) {

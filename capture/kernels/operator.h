@@ -34,6 +34,7 @@ struct OperatorValue {
   std::string text;
 
   bool is_tensor() const { return kind == Kind::kTensor; }
+  Bytes bytes() const;  // of its tensors on the GPU
 };
 using OperatorValues = std::vector<OperatorValue>;
 

@@ -146,7 +146,7 @@ inline constexpr const char* kCaptureVariable = "DRYDOCK_CAPTURE";
 // the root, and ranks that run later read them. Without it, or where the root has not run, a buffer
 // keeps what it holds, and the log has a mark "unknown broadcast". It also has what the host of each
 // rank reads, for the run of the rank that measures the host.
-inline constexpr const char* kBroadcastsVariable = "DRYDOCK_CAPTURE_BROADCASTS";
+inline constexpr const char* kValuesVariable = "DRYDOCK_CAPTURE_VALUES";
 
 // A number, if the program ends when it begins the forward pass behind so many iterations.
 inline constexpr const char* kIterationsVariable = "DRYDOCK_CAPTURE_ITERATIONS";

@@ -11,8 +11,8 @@
 namespace drydock::capture {
 namespace {
 
-// Of the driver and its libraries on a GPU of today: CUDA's context, before NCCL.
-constexpr int64_t kContextBytes = int64_t{600} << 20;
+// CUDA's context, before NCCL: what workload-gen assumes, too (memory.cuda_context).
+constexpr int64_t kContextBytes = 600'000'000;
 
 // "h100-sxm-80g" is "NVIDIA H100 SXM 80G".
 std::string ProductName(const GpuSpec& gpu) {

@@ -156,12 +156,12 @@ namespace {
 class Processes {
  public:
   Processes(const CaptureEnvironment& environment, const Topology& topology,
-            const RankProgram& program, std::vector<RankPlace> places, std::string broadcasts)
+            const RankProgram& program, std::vector<RankPlace> places, std::string values)
       : environment_(environment),
         topology_(topology),
         program_(program),
         places_(std::move(places)),
-        broadcasts_(std::move(broadcasts)) {}
+        values_(std::move(values)) {}
 
   Status Start(int rank) {
     ASSIGN_OR_RETURN(StagedDirectory folder, MakeScratch());
@@ -177,7 +177,7 @@ class Processes {
       kept.output = folder.path() + "/stdout";
       kept.errors = folder.path() + "/stderr";
     }
-    kept.scratch = {folder.path(), broadcasts_};
+    kept.scratch = {folder.path(), values_};
     kept.time_limit_s = program_.time_limit_s;
     ASSIGN_OR_RETURN(Keeper keeper, Keeper::Start(kept));
     running_.push_back(
@@ -223,7 +223,7 @@ class Processes {
     const CapturedRank captured = {
         rank,       program_.world,          place.local, place.ranks_beside,
         place.host, places_.back().host + 1, folder};
-    variables[kBroadcastsVariable] = broadcasts_;
+    variables[kValuesVariable] = values_;
     if (program_.iterations > 0) {
       variables[kIterationsVariable] = std::to_string(program_.iterations);
     }
@@ -269,7 +269,7 @@ class Processes {
   const Topology& topology_;
   const RankProgram& program_;
   std::vector<RankPlace> places_;
-  std::string broadcasts_;
+  std::string values_;
   std::vector<std::unique_ptr<Running>> running_;
 };
 
@@ -278,11 +278,11 @@ class Processes {
 Status RankRunner::Run(const std::vector<int>& ranks, const UseRank& use, const ShowRanks& show) {
   ASSIGN_OR_RETURN(std::vector<RankPlace> places,
                    PlaceRanks(topology_, program_.world, program_.ranks_per_host));
-  if (!broadcasts_.has_value()) {
+  if (!values_.has_value()) {
     ASSIGN_OR_RETURN(StagedDirectory folder, MakeScratch());
-    broadcasts_.emplace(std::move(folder));
+    values_.emplace(std::move(folder));
   }
-  Processes processes(environment_, topology_, program_, std::move(places), broadcasts_->path());
+  Processes processes(environment_, topology_, program_, std::move(places), values_->path());
   std::vector<int> waiting(ranks.rbegin(), ranks.rend());
   int most = INT32_MAX;  // at a time, since the memory ran out with more
   while (!waiting.empty() || processes.count() > 0) {
@@ -314,8 +314,7 @@ Status RankRunner::Run(const std::vector<int>& ranks, const UseRank& use, const 
 }
 
 Result<ProcessLog> RunRank(const CaptureEnvironment& environment, const Topology& topology,
-                           const RankProgram& program, int rank,
-                           const std::vector<int>& before) {
+                           const RankProgram& program, int rank, const std::vector<int>& before) {
   RankRunner runner(environment, topology, program, 1);
   std::vector<int> ranks = before;
   ranks.push_back(rank);

@@ -51,7 +51,7 @@ using UseRank = std::function<Status(RankEnd end)>;
 using ShowRanks = std::function<void(const std::vector<int>& running)>;  // ranks, sorted
 
 // Small values that a rank broadcasts are kept for the ranks of later calls and those that start
-// later. Starts at most `jobs` ranks at a time, in their order; 0: as many as there are cores and
+// later, and what its host reads for a later run with `only_times`. Starts at most `jobs` ranks at a time, in their order; 0: as many as there are cores and
 // memory for, and the very first alone, to see what memory it takes. Not thread-safe.
 class RankRunner {
  public:
@@ -72,8 +72,7 @@ class RankRunner {
   const RankProgram& program_;
   int jobs_;
   int64_t peak_bytes_ = 0;  // of any rank so far
-  // What ranks broadcast to those that run later.
-  std::optional<StagedDirectory> broadcasts_;
+  std::optional<StagedDirectory> values_;  // kValuesVariable
 };
 
 // Runs one rank, after those of `before`, whose small broadcasts it reads. Errors: also a failure of

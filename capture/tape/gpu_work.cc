@@ -6,6 +6,9 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "capture/kernels/attention.h"
+#include "capture/kernels/known_operators.h"
+#include "capture/kernels/traffic.h"
 #include "core/model/attention_backend.h"
 
 namespace drydock::capture {

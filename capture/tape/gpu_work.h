@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "capture/kernels/operator.h"
-#include "capture/kernels/submodules.h"
+#include "capture/kernels/products.h"
 #include "capture/log/log_file.h"
 #include "capture/tape/iteration.h"
 #include "capture/tape/place.h"

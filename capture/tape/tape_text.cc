@@ -25,10 +25,9 @@ std::string TextOf(const Submodule& s, bool with_times) {
   return text;
 }
 
-std::string PlaceText(const TapePlace& place) {
-  std::string text = PhaseNames()[static_cast<size_t>(place.phase)];
-  if (place.layer >= 0) text += fmt::format(" layer {}", place.layer);
-  if (place.microbatch >= 0) text += fmt::format(" micro-batch {}", place.microbatch);
+// What the host and a graph have to do with an entry.
+std::string IssueText(const TapePlace& place) {
+  std::string text;
   if (place.graph == GraphPart::kFirst) text += ", a graph";
   if (place.graph == GraphPart::kRest) text += ", in the graph";
   if (place.host_waits == HostWait::kOpReady) text += ", host waits";
@@ -65,7 +64,8 @@ class Writer {
                           group.ranks.size(), group.name, group.description);
     }
     for (size_t i = 0; i < tape_.entries.size(); ++i) {
-      text += fmt::format("[{}] {}\n", PlaceText(tape_.places[i]), EntryText(i));
+      text += fmt::format("[{}{}] {}\n", PlaceText(tape_.places[i]), IssueText(tape_.places[i]),
+                          EntryText(i));
     }
     for (const auto& [kernel, estimate] : tape_.estimates) {
       text += fmt::format("estimated: {} x {}, {} B{}\n", estimate.launches, kernel,
@@ -126,6 +126,13 @@ class Writer {
 };
 
 }  // namespace
+
+std::string PlaceText(const TapePlace& place) {
+  std::string text = PhaseNames()[static_cast<size_t>(place.phase)];
+  if (place.layer >= 0) text += fmt::format(" layer {}", place.layer);
+  if (place.microbatch >= 0) text += fmt::format(" micro-batch {}", place.microbatch);
+  return text;
+}
 
 std::string TapeText(const RankTape& tape, const TapeTextOptions& options) {
   return Writer(tape, options).Text();

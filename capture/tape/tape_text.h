@@ -15,6 +15,9 @@ struct TapeTextOptions {
   bool with_times = false;
 };
 
+// "forward layer 3 micro-batch 0"
+std::string PlaceText(const TapePlace& place);
+
 std::string TapeText(const RankTape& tape, const TapeTextOptions& options);
 
 }  // namespace drydock::capture

@@ -30,7 +30,7 @@ int Next(uint64_t communicator, int root) {
 
 // Empty if it is not known who belongs to the communicator.
 std::string PathOf(const RecordEntry& call, int count) {
-  const char* folder = getenv(capture::kBroadcastsVariable);
+  const char* folder = getenv(capture::kValuesVariable);
   const std::string name = CommunicatorName(call.communicator);
   if (folder == nullptr || folder[0] == '\0' || name.empty()) return "";
   return std::string(folder) + "/" + name + "-" + std::to_string(call.peer) + "-" +

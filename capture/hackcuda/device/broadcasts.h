@@ -1,5 +1,5 @@
 // Small values that one rank broadcasts to others. Nothing that an absent root holds can be
-// guessed, so the root's process keeps them in a folder (kBroadcastsVariable), and processes of
+// guessed, so the root's process keeps them in a folder (kValuesVariable), and processes of
 // other ranks that run later read them. The n-th broadcast of a communicator by its root is the
 // n-th for each member.
 //

@@ -57,7 +57,7 @@ TEST(Broadcasts, AreUnknownWithoutAFolder) {
 }
 
 TEST(Broadcasts, AreReadInOrder) {
-  ::setenv(capture::kBroadcastsVariable, Pretended::Folder().c_str(), 1);
+  ::setenv(capture::kValuesVariable, Pretended::Folder().c_str(), 1);
   const pid_t root = ::fork();
   if (root == 0) {
     std::vector<int> first = {7, 8}, second = {9, 10, 11};

@@ -116,7 +116,7 @@ TEST_F(CopiesTest, AReadIsKeptForTheRunThatMeasuresTheHost) {
     EXPECT_EQ(::pipe(ends), 0);
     const pid_t child = ::fork();
     if (child == 0) {
-      ::setenv(capture::kBroadcastsVariable, folder.c_str(), 1);
+      ::setenv(capture::kValuesVariable, folder.c_str(), 1);
       ::setenv(capture::kObserverVariable, observer, 1);
       KeepOrReplayRead(device_, sizeof held);
       memcpy(&got[0], device_, sizeof held);

@@ -43,7 +43,7 @@ class KeptReads {
 
  private:
   KeptReads() {
-    const char* const folder = getenv(capture::kBroadcastsVariable);
+    const char* const folder = getenv(capture::kValuesVariable);
     if (folder == nullptr || folder[0] == '\0') return;
     replays_ = getenv(capture::kObserverVariable)[0] == '\0';
     const std::string path = std::string(folder) + "/reads-" + std::to_string(Process().rank);

@@ -26,7 +26,7 @@ void IgnoreReads(bool ignores);
 void TakeRead(void* to, size_t bytes, Values values);
 
 // The run of a rank that records operators keeps what the host reads in the folder of the capture
-// (kBroadcastsVariable). The run that measures the host computes no values: it gets these, so that
+// (kValuesVariable). The run that measures the host computes no values: it gets these, so that
 // the program takes the same branches. Once a read differs in size, the rest is as it comes.
 void KeepOrReplayRead(void* to, size_t bytes);
 

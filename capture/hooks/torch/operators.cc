@@ -4,6 +4,8 @@
 #include <set>
 #include <unordered_map>
 
+#include "capture/hackcuda/device/hooks.h"
+
 namespace drydock::torch_hooks {
 namespace {
 
@@ -74,6 +76,7 @@ const Operator& OperatorOf(const c10::OperatorName& name) {
   if (!is_new) return found.own;
   found.own.name = name.name;
   found.handle = c10::Dispatcher::singleton().findSchema(name);
+  found.own.number = hackcuda_name(name.name.data(), name.name.size());
   if (!found.handle) return found.own;
   found.own.handle = &*found.handle;
   found.own.is_foreign = name.name.rfind("aten::", 0) != 0;

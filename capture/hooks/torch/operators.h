@@ -11,6 +11,7 @@ namespace drydock::torch_hooks {
 struct Operator {
   const c10::OperatorHandle* handle = nullptr;  // null: the dispatcher does not know it
   std::string name;                             // "aten::topk"
+  int64_t number = 0;                           // of the name, in the log
   // The CPU can run it in place of the GPU: it is one of PyTorch's, and not made of others.
   bool computes = false;
   bool is_foreign = false;  // not PyTorch's own: only a GPU can run the kernels that it launches

@@ -300,13 +300,13 @@ void Compute(const Operator& op, c10::ArrayRef<const c10::IValue> inputs,
     if (!IsSmall(tensor) && op.makes_zeros && tensor.is_non_overlapping_and_dense()) {
       return hackcuda_clear(tensor.data_ptr(), tensor.nbytes());
     }
-    if (origin == kNoOrigin && knowledge != HACKCUDA_COMPUTED) {
-      origin = OriginOf(op, in, results.has_value());
-    }
     // Counts and choices are balanced, and decide shapes: what follows from them is computed.
     const bool is_inexact = tensor.is_floating_point() || tensor.is_complex();
-    SetKnowledge(tensor, is_inexact ? knowledge : std::min<int>(knowledge, HACKCUDA_ASSUMED),
-                 origin);
+    const int own = is_inexact ? knowledge : std::min<int>(knowledge, HACKCUDA_ASSUMED);
+    // The name is enough for what is large: there is much of it, and few of its values are read.
+    if (own == HACKCUDA_COMPUTED || !IsSmall(tensor)) return SetKnowledge(tensor, own, op.number);
+    if (origin == kNoOrigin) origin = OriginOf(op, in, results.has_value());
+    SetKnowledge(tensor, own, origin);
   };
   for (const at::Tensor& tensor : Written(op, inputs, outputs)) {
     if (tensor.is_cuda()) set_knowledge(tensor);
@@ -348,7 +348,7 @@ void ComputeCopies(c10::ArrayRef<const c10::IValue> inputs) {
 
 void MakeUnknown(const Operator& op, c10::ArrayRef<const c10::IValue> inputs,
                  c10::ArrayRef<const c10::IValue> outputs) {
-  const int64_t origin = hackcuda_name(op.name.data(), op.name.size());
+  const int64_t origin = op.number;
   std::vector<at::Tensor> all = Written(op, inputs, {});
   for (const c10::IValue& output : outputs) {
     ForEachTensor(output, [&all](const at::Tensor& tensor) { all.push_back(tensor); });
