@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -228,7 +229,7 @@ class Capture {
   Status CaptureReady(const std::vector<int>& ranks, std::set<int>* tried, std::set<int>* waiting) {
     struct Captured {
       std::optional<RankTape> tape;
-      std::optional<ProcessLog> log;
+      std::string log;  // file
       std::optional<Error> failure;
       LogBroadcasts broadcasts;
     };
@@ -241,7 +242,9 @@ class Capture {
         Result<RankTape> tape = MakeTape(*end.log, {options_.iteration, options_.world, nullptr});
         if (tape.ok()) {
           captured.tape = std::move(tape).value();
-          if (options_.with_times) captured.log = std::move(end.log);
+          if (options_.with_times) {
+            ASSIGN_OR_RETURN(captured.log, WriteLog(*end.log));
+          }
         } else {
           captured.failure = WithOutput(tape.error(), end);
         }
@@ -274,7 +277,7 @@ class Capture {
       if (captured.broadcasts.unknown) summary_.lacked.insert(rank);
       ASSIGN_OR_RETURN(ClassTape made, MakeClassTape(*captured.tape, groups_));
       partition_->Note(FindPlaces(made));
-      Keep(rank, std::move(made), std::move(captured.log));
+      Keep(rank, std::move(made), captured.log);
       captured.tape.reset();
       waiting->erase(rank);
     }
@@ -294,8 +297,15 @@ class Capture {
     return Error(std::move(all));
   }
 
-  // Ranks whose tapes are alike have the same key, and the first of the tapes.
-  void Keep(int rank, ClassTape tape, std::optional<ProcessLog> log) {
+  // Keeps a log until the run that measures the host. Those of all classes may not fit into memory.
+  Result<std::string> WriteLog(const ProcessLog& log) {
+    const std::string path = fmt::format("{}/rank-{}.log", runner_.kept(), log.rank());
+    RETURN_IF_ERROR(log.Write(path));
+    return path;
+  }
+
+  // Ranks whose tapes are alike have the same key, and the first of the tapes. Only its log stays.
+  void Keep(int rank, ClassTape tape, const std::string& log) {
     for (int number = 0;; ++number) {
       const std::string key = fmt::format("{} {}", tape.key, number);
       const auto known = tapes_.find(key);
@@ -303,8 +313,10 @@ class Capture {
       keys_[rank] = key;
       if (known == tapes_.end()) {
         tapes_[key] = std::make_shared<const ClassTape>(std::move(tape));
-        if (log.has_value()) logs_.emplace(key, std::move(*log));
+        if (!log.empty()) logs_[key] = log;
       } else {
+        std::error_code ignored;
+        if (!log.empty()) std::filesystem::remove(log, ignored);
         summary_.Compare(*known->second, tape);
       }
       return;
@@ -336,9 +348,9 @@ class Capture {
   // A run that fails without observers leaves the times of the first run.
   Status TakeTimes(const std::string& key, const RankEnd& end) {
     ++ended_;
-    const ProcessLog log = std::move(logs_.extract(key).mapped());
     summary_.observed.insert(end.rank);
     if (end.failure.has_value() || !end.log.has_value()) return OkStatus();
+    ASSIGN_OR_RETURN(const ProcessLog log, ProcessLog::Read(logs_.at(key)));
     ASSIGN_OR_RETURN(const RankTape tape,
                      MakeTape(log, {options_.iteration, options_.world, &*end.log}));
     if (!tape.host.is_alone) return OkStatus();
@@ -413,7 +425,7 @@ class Capture {
   std::vector<std::vector<int>> classes_;
   std::map<int, std::string> keys_;                                // by rank that has run
   std::map<std::string, std::shared_ptr<const ClassTape>> tapes_;  // by key
-  std::map<std::string, ProcessLog> logs_;                         // that these tapes were made of
+  std::map<std::string, std::string> logs_;                        // files, of these tapes
   std::set<std::pair<GroupKind, int>> roots_;                      // of small broadcasts
   CaptureSummary summary_;
   std::string output_;

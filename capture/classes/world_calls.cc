@@ -11,6 +11,10 @@
 namespace drydock::capture {
 namespace {
 
+// Pickled objects of absent ranks, as far as a capture keeps them, may be longer or shorter than
+// this rank's.
+constexpr int64_t kObjectBytes = 64 << 10;
+
 // Roles that carry messages.
 std::vector<bool> FindMessages(const ClassTape& tape) {
   std::vector<bool> messages(tape.roles.size());
@@ -167,7 +171,7 @@ Status WorldCalls::Match(const LineOfCall& line) {
     if (line) text += line(tape, call.event);
     return text;
   };
-  return MatchCalls(&recording_, place);
+  return MatchCalls(&recording_, place, kObjectBytes);
 }
 
 RecordedRank WorldCalls::EntriesOf(size_t program) const {

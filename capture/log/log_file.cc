@@ -2,7 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <memory>
+#include <utility>
 
 #include "capture/log/fields.h"
 #include "core/base/files.h"
@@ -11,35 +17,64 @@ namespace drydock::capture {
 namespace {
 
 constexpr size_t kWord = sizeof(int64_t);
+constexpr size_t kHeaderOfLog = sizeof(LogHeader) / kWord;
 constexpr size_t kHeaderWords = sizeof(EntryHeader) / kWord;
 
 }  // namespace
 
 Result<ProcessLog> ProcessLog::Read(const std::string& path) {
-  ASSIGN_OR_RETURN(std::string content, ReadFile(path));
-  return Parse(std::move(content), path);
+  const std::unique_ptr<FILE, int (*)(FILE*)> file(fopen(path.c_str(), "rb"), fclose);
+  if (file == nullptr) return Error(fmt::format("cannot read: {}", strerror(errno)), {path, 0, 0});
+  // A file is longer than its log: it grows in steps.
+  LogHeader header;
+  size_t bytes = fread(&header, 1, sizeof header, file.get());
+  std::error_code failed;
+  const uintmax_t size = std::filesystem::file_size(path, failed);
+  const uintmax_t rest = failed || bytes < sizeof header ? 0 : size - sizeof header;
+  std::vector<int64_t> words(kHeaderOfLog + std::min<uintmax_t>(header.bytes, rest) / kWord);
+  memcpy(words.data(), &header, bytes);
+  bytes += fread(words.data() + kHeaderOfLog, 1, (words.size() - kHeaderOfLog) * kWord, file.get());
+  return ParseWords(std::move(words), bytes, path);
 }
 
 Result<ProcessLog> ProcessLog::Parse(std::string content, const std::string& path) {
+  std::vector<int64_t> words(std::max(kHeaderOfLog, content.size() / kWord));
+  const size_t bytes = std::min(content.size(), words.size() * kWord);
+  memcpy(words.data(), content.data(), bytes);
+  return ParseWords(std::move(words), bytes, path);
+}
+
+Status ProcessLog::Write(const std::string& path) const {
+  const std::unique_ptr<FILE, int (*)(FILE*)> file(fopen(path.c_str(), "wb"), fclose);
+  if (file != nullptr && fwrite(words_.data(), kWord, words_.size(), file.get()) == words_.size() &&
+      fflush(file.get()) == 0) {
+    return OkStatus();
+  }
+  return Error(fmt::format("cannot write: {}", strerror(errno)), {path, 0, 0});
+}
+
+// `bytes`: of the words that have content.
+Result<ProcessLog> ProcessLog::ParseWords(std::vector<int64_t> words, size_t bytes,
+                                          const std::string& path) {
   const auto damaged = [&path](const std::string& how) {
     return Error("is a damaged log of a captured process: " + how, {path, 0, 0});
   };
   LogHeader header;
-  if (content.size() < sizeof header) return damaged("it has no header");
-  memcpy(&header, content.data(), sizeof header);
+  if (bytes < sizeof header) return damaged("it has no header");
+  memcpy(&header, words.data(), sizeof header);
   if (memcmp(header.magic, kLogMagic, sizeof header.magic) != 0) {
     return Error("is not a log of a captured process, or another build of Drydock wrote it",
                  {path, 0, 0});
   }
-  if (header.bytes > content.size() - sizeof header || header.bytes % kWord != 0) {
+  if (header.bytes > bytes - sizeof header || header.bytes % kWord != 0) {
     return damaged("it ends too early");
   }
   ProcessLog log;
   log.rank_ = header.rank;
   log.process_ = header.process;
-  log.words_.resize(header.bytes / kWord);
-  memcpy(log.words_.data(), content.data() + sizeof header, header.bytes);
-  for (size_t at = 0; at < log.words_.size();) {
+  log.words_ = std::move(words);
+  log.words_.resize(kHeaderOfLog + header.bytes / kWord);
+  for (size_t at = kHeaderOfLog; at < log.words_.size();) {
     EntryHeader entry;
     if (log.words_.size() - at < kHeaderWords) return damaged("its last entry is not complete");
     memcpy(static_cast<void*>(&entry), &log.words_[at], sizeof entry);

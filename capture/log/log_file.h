@@ -29,6 +29,9 @@ class ProcessLog {
   ProcessLog(ProcessLog&&) = default;
   ProcessLog& operator=(ProcessLog&&) = default;
 
+  // Writes what Read reads: logs of many ranks do not fit into memory.
+  Status Write(const std::string& path) const;
+
   int rank() const { return rank_; }
   int process() const { return process_; }
   // Without names.
@@ -38,8 +41,10 @@ class ProcessLog {
 
  private:
   ProcessLog() = default;
+  static Result<ProcessLog> ParseWords(std::vector<int64_t> words, size_t bytes,
+                                       const std::string& path);
 
-  std::vector<int64_t> words_;  // the content, aligned
+  std::vector<int64_t> words_;  // the header and the entries
   int rank_ = -1, process_ = 0;
   std::vector<LogEntry> entries_;
   std::vector<std::string_view> names_;

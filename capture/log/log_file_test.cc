@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <filesystem>
+#include <string>
 
 #include "capture/log/testing/log_builder.h"
 
@@ -22,6 +24,26 @@ TEST(LogFile, EntriesAndNames) {
   EXPECT_EQ(read.entries()[0].words[11], 7);
   EXPECT_EQ(read.name(read.entries()[0].words[0]), "add");
   EXPECT_EQ(read.entries()[1].wall_ns, 20);
+}
+
+TEST(LogFile, WritesWhatItReads) {
+  LogBuilder log;
+  log.Name("add");
+  log.Entry(EntryKind::kLaunch, {0, 4, 1, 1, 128, 1, 1, 0, 1, 1, 1, 7});
+  // A process dies with a file that is longer than its log.
+  const ProcessLog read = ProcessLog::Parse(log.content() + std::string(64, '\0'), "x.log").value();
+  const std::string path = testing::TempDir() + "written.log";
+  ASSERT_TRUE(read.Write(path).ok());
+  const ProcessLog again = ProcessLog::Read(path).value();
+  std::filesystem::remove(path);
+  EXPECT_EQ(again.rank(), 3);
+  ASSERT_EQ(again.entries().size(), 1u);
+  EXPECT_EQ(again.entries()[0].words[11], 7);
+  EXPECT_EQ(again.name(0), "add");
+  EXPECT_EQ(ProcessLog::Read(path).error().ToString(),
+            path + ": error: cannot read: No such file or directory");
+  EXPECT_EQ(read.Write("/dev/full").error().ToString(),
+            "/dev/full: error: cannot write: No space left on device");
 }
 
 std::string ErrorOf(const std::string& content) {

@@ -278,11 +278,11 @@ class Processes {
 Status RankRunner::Run(const std::vector<int>& ranks, const UseRank& use, const ShowRanks& show) {
   ASSIGN_OR_RETURN(std::vector<RankPlace> places,
                    PlaceRanks(topology_, program_.world, program_.ranks_per_host));
-  if (!values_.has_value()) {
+  if (!kept_.has_value()) {
     ASSIGN_OR_RETURN(StagedDirectory folder, MakeScratch());
-    values_.emplace(std::move(folder));
+    kept_.emplace(std::move(folder));
   }
-  Processes processes(environment_, topology_, program_, std::move(places), values_->path());
+  Processes processes(environment_, topology_, program_, std::move(places), kept_->path());
   std::vector<int> waiting(ranks.rbegin(), ranks.rend());
   int most = INT32_MAX;  // at a time, since the memory ran out with more
   while (!waiting.empty() || processes.count() > 0) {

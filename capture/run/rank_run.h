@@ -64,6 +64,10 @@ class RankRunner {
   // or needs more memory than there is; one of `use`.
   Status Run(const std::vector<int>& ranks, const UseRank& use, const ShowRanks& show);
 
+  // A folder for what the caller keeps of ranks, removed with this object, or by the keepers if
+  // this process is killed. REQUIRES: Run has called `use`.
+  const std::string& kept() const { return kept_->path(); }
+
  private:
   int JobsNow() const;
 
@@ -72,7 +76,8 @@ class RankRunner {
   const RankProgram& program_;
   int jobs_;
   int64_t peak_bytes_ = 0;  // of any rank so far
-  std::optional<StagedDirectory> values_;  // kValuesVariable
+  // What ranks broadcast to those that run later, and what the caller keeps.
+  std::optional<StagedDirectory> kept_;
 };
 
 // Runs one rank, after those of `before`, whose small broadcasts it reads. Errors: also a failure of

@@ -27,10 +27,11 @@ struct RecordHome {
   int32_t gpu = 0;
   bool operator==(const RecordHome& other) const { return host == other.host && gpu == other.gpu; }
 };
-// Which part a member joins: "ncclCommSplit". A member without a part has the color -1.
+// Which part a member joins: "ncclCommSplit". A member without a part has the color -1. The layout
+// is that of NCCL's commSplitInfo (init.cc).
 struct RecordPart {
-  int32_t color = 0;
   int32_t key = 0;
+  int32_t color = 0;
 };
 inline constexpr const char* kSplitPurpose = "ncclCommSplit";
 

@@ -196,6 +196,11 @@ class Captures(unittest.TestCase):
                 found[tuple(int(words[name]) for name in ("function", "type", "count"))] += 1
         return found
 
+    def test_groups_split_off_the_world(self):
+        status, _, errors, lines = self.capture("splits.py", rank=2, world=8)
+        self.assertEqual(status, 0, errors)
+        self.assertEqual([line.partition("ranks ")[2] for line in lines if "mark what=ranks" in line], ["0-7 0", "0-7 1", "0-6:2 2"])
+
     def test_a_decoder_in_two_dimensions(self):
         status, said, errors, lines = self.capture("sharded.py", rank=5, world=16)
         self.assertEqual(status, 0, errors)

@@ -74,13 +74,12 @@ void GiveParts(const RecordRequest& request, const RecordPart& own, char* all) {
   const auto parent = All().by_serial.find(request.key);
   const Ranks& expected = All().expected.ranks;
   for (int i = 0; i < request.members; ++i) {
-    RecordPart part = {own.color, i};
+    RecordPart part = {.key = i, .color = own.color};
     if (own.color >= 0 && parent != All().by_serial.end() && !expected.empty()) {
       const int32_t rank = parent->second.ranks[static_cast<size_t>(i)];
       const auto place = std::find(expected.begin(), expected.end(), rank);
-      part = place == expected.end()
-                 ? RecordPart{-1, 0}
-                 : RecordPart{own.color, static_cast<int32_t>(place - expected.begin())};
+      part = {.key = static_cast<int32_t>(place - expected.begin()),
+              .color = place == expected.end() ? -1 : own.color};
     }
     if (i == request.member) part = own;
     memcpy(all + static_cast<size_t>(i) * sizeof part, &part, sizeof part);

@@ -66,7 +66,7 @@ TEST(AbsentRanks, TheExpectedGroupSplits) {
   Homes(21, 3, 6, &serial);
   ExpectGroup({5, 3, 1});
   const RecordRequest request = Request(kSplitPurpose, serial, 3, 6, sizeof(RecordPart));
-  const RecordPart own = {9, 1};
+  const RecordPart own = {.key = 1, .color = 9};
   std::vector<RecordPart> all(6);
   uint64_t exchange = 0;
   hackcuda_get_capture()->exchange(&request, &own, reinterpret_cast<char*>(all.data()), &exchange);

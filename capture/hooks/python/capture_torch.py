@@ -372,8 +372,11 @@ def mark_modules(module):
             iterations.note_step(optimizer)
 
     importlib.import_module("torch.optim.optimizer").register_optimizer_step_post_hook(note_step)
+    is_compiling = getattr(getattr(module, "compiler", None), "is_dynamo_compiling", lambda: False)
 
     def call_and_mark(self, *arguments, **named):
+        if is_compiling():  # torch.export traces the call of the whole module
+            return call(self, *arguments, **named)
         text = modules.text_of(self)
         if iterations.steps and b": " in text:  # a root
             iterations.note_forward()

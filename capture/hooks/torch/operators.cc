@@ -47,7 +47,7 @@ const std::set<std::string> kPicks = {"aten::topk", "aten::sort", "aten::argsort
                                       "aten::multinomial"};
 const std::set<std::string> kCounts = {
     "aten::nonzero",    "aten::masked_select",     "aten::_unique2", "aten::unique_consecutive",
-    "aten::unique_dim", "aten::repeat_interleave", "aten::bincount"};
+    "aten::unique_dim", "aten::repeat_interleave", "aten::bincount", "aten::_coalesce"};
 
 bool ComputesItself(const c10::OperatorHandle& handle) {
   if (handle.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd)) return false;

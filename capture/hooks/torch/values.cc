@@ -275,6 +275,10 @@ bool AreOnGpu(c10::ArrayRef<const c10::IValue> values) {
 }
 
 void AnswerCount(const Operator& op, c10::ArrayRef<const c10::IValue> inputs) {
+  if (!inputs.empty() && inputs[0].isTensor() && inputs[0].toTensor().is_sparse()) {
+    // As if no index came twice.
+    return hackcuda_answer(inputs[0].toTensor()._nnz(), HACKCUDA_ASSUMED, op.number);
+  }
   const Inputs in = InputsOf(op, inputs);
   if (op.computes && in.are_small && in.knowledge != HACKCUDA_UNKNOWN && ArePlain(inputs) &&
       AreOnGpu(inputs)) {

@@ -53,11 +53,20 @@ std::string Amount(const RecordEntry& entry) {
   return fmt::format("{} {}", entry.count, kTypes[entry.type].name);
 }
 
-bool SameCollective(const RecordEntry& a, const RecordEntry& b) {
+bool MovesObject(const RecordEntry& entry, int64_t object_bytes) {
+  return ElementBytes(entry) == 1 && entry.count <= static_cast<uint64_t>(object_bytes);
+}
+
+// Calls that only move data.
+bool SameSize(const RecordEntry& a, const RecordEntry& b, int64_t object_bytes) {
+  return BytesOf(a) == BytesOf(b) || (MovesObject(a, object_bytes) && MovesObject(b, object_bytes));
+}
+
+bool SameCollective(const RecordEntry& a, const RecordEntry& b, int64_t object_bytes) {
   if (a.function != b.function) return false;
   if (InfoOf(a).has_root && a.peer != b.peer) return false;
   if (InfoOf(a).reduces) return a.type == b.type && a.op == b.op && a.count == b.count;
-  return BytesOf(a) == BytesOf(b);
+  return SameSize(a, b, object_bytes);
 }
 
 // The calls of the members of one communicator.
@@ -111,12 +120,13 @@ class CallNames {
   const PlaceOfCall& place_;
 };
 
-std::optional<std::string> CollectiveMismatch(const CallNames& names, const Calls& calls) {
+std::optional<std::string> CollectiveMismatch(const CallNames& names, const Calls& calls,
+                                              int64_t object_bytes) {
   const auto& first = calls.collectives.front();
   for (size_t member = 1; member < calls.collectives.size(); ++member) {
     const auto& own = calls.collectives[member];
-    const auto same = [](const RecordEntry* a, const RecordEntry* b) {
-      return SameCollective(*a, *b);
+    const auto same = [object_bytes](const RecordEntry* a, const RecordEntry* b) {
+      return SameCollective(*a, *b, object_bytes);
     };
     const auto [a, b] = std::mismatch(first.begin(), first.end(), own.begin(), own.end(), same);
     if (a == first.end() && b == own.end()) continue;
@@ -131,7 +141,8 @@ std::optional<std::string> CollectiveMismatch(const CallNames& names, const Call
   return std::nullopt;
 }
 
-std::optional<std::string> MessageMismatch(const CallNames& names, const Calls& calls) {
+std::optional<std::string> MessageMismatch(const CallNames& names, const Calls& calls,
+                                           int64_t object_bytes) {
   const auto of = [](const auto& all, const std::pair<int, int>& pair) {
     const auto found = all.find(pair);
     return found == all.end() ? std::vector<RecordEntry*>() : found->second;
@@ -148,7 +159,7 @@ std::optional<std::string> MessageMismatch(const CallNames& names, const Calls& 
     };
     for (size_t i = 0; i < std::max(sends.size(), receives.size()); ++i) {
       const bool sent = i < sends.size(), received = i < receives.size();
-      if (sent && received && BytesOf(*sends[i]) == BytesOf(*receives[i])) continue;
+      if (sent && received && SameSize(*sends[i], *receives[i], object_bytes)) continue;
       return fmt::format("message {} from {} to {}: {} {}, {} {}", i + 1, from, to, from,
                          sent ? describe("sends ", *sends[i]) : "does not send it", to,
                          received ? describe("receives ", *receives[i]) : "does not receive it");
@@ -225,7 +236,7 @@ std::string DescribeCall(const RecordEntry& entry) {
   return text;
 }
 
-Status MatchCalls(Recording* recording, const PlaceOfCall& place) {
+Status MatchCalls(Recording* recording, const PlaceOfCall& place, int64_t object_bytes) {
   const std::vector<Calls> sorted = Sort(recording);
   std::vector<Diagnostic> mismatches;
   for (size_t c = 0; c < sorted.size() && mismatches.size() < kMaxMismatches; ++c) {
@@ -236,8 +247,8 @@ Status MatchCalls(Recording* recording, const PlaceOfCall& place) {
       mismatches.push_back({prefix + *overflow, {}, {}});
       continue;
     }
-    std::optional<std::string> mismatch = CollectiveMismatch(names, sorted[c]);
-    if (!mismatch.has_value()) mismatch = MessageMismatch(names, sorted[c]);
+    std::optional<std::string> mismatch = CollectiveMismatch(names, sorted[c], object_bytes);
+    if (!mismatch.has_value()) mismatch = MessageMismatch(names, sorted[c], object_bytes);
     if (mismatch.has_value()) {
       mismatches.push_back({prefix + *mismatch + "; NCCL would hang or mix up data", {}, {}});
     }

@@ -20,8 +20,11 @@ using PlaceOfCall = std::function<std::string(int rank, const RecordEntry& call)
 // Checks all communicators. The error lists the first mismatch of each of up to eight
 // communicators. A size that overflows is an error as well. Calls that only move data match if they
 // move the same number of bytes; calls of other members, and receives, then take the type and count
-// of the first member's call, or of the send.
-Status MatchCalls(Recording* recording, const PlaceOfCall& place = nullptr);
+// of the first member's call, or of the send. Calls that move at most `object_bytes` single bytes
+// match whatever their sizes are: a capture does not know how long the pickled objects of absent
+// ranks are.
+Status MatchCalls(Recording* recording, const PlaceOfCall& place = nullptr,
+                  int64_t object_bytes = 0);
 
 // Returns true for a send or a receive.
 bool IsMessage(const RecordEntry& entry);

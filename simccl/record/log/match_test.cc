@@ -88,6 +88,22 @@ TEST(RecordMatchTest, MessagesMatchByPairAndOrder) {
             "float32, rank 1 receives 21 float32; NCCL would hang or mix up data");
 }
 
+TEST(RecordMatchTest, SizesOfObjectsMayBeUnknown) {
+  constexpr int kUint8 = 1;
+  RecordingBuilder b(2);
+  b.Call(0, RecordFunction::kSend, 20, 0, 1).type = kUint8;
+  b.Call(1, RecordFunction::kRecv, 21, 0, 0).type = kUint8;
+  b.Call(0, RecordFunction::kAllGather, 7, 0).type = kUint8;
+  b.Call(1, RecordFunction::kAllGather, 9, 0).type = kUint8;
+  EXPECT_EQ(ErrorOf(b),
+            "error: communicator of ranks 0, 1: collective 1: rank 1 calls all-gather of 9 uint8, "
+            "rank 0 calls all-gather of 7 uint8; NCCL would hang or mix up data");
+  EXPECT_FALSE(MatchCalls(&b.recording, nullptr, 8).ok());
+  EXPECT_TRUE(MatchCalls(&b.recording, nullptr, 21).ok());
+  EXPECT_EQ(b.recording.ranks[1].entries[0].count, 20u);
+  EXPECT_EQ(b.recording.ranks[1].entries[1].count, 7u);
+}
+
 TEST(RecordMatchTest, SizesThatOverflowAreErrors) {
   RecordingBuilder b(2);
   for (const int rank : {0, 1}) b.Call(rank, RecordFunction::kAllGather, uint64_t{1} << 62, 0);
