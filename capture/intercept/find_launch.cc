@@ -1,7 +1,6 @@
 #include "capture/intercept/find_launch.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -17,13 +16,6 @@
 
 namespace drydock::capture {
 namespace {
-
-std::string OwnFolder() {
-  char* folder = ::getcwd(nullptr, 0);
-  const std::string text = folder == nullptr ? "/" : folder;
-  free(folder);
-  return text;
-}
 
 bool IsProgram(const std::vector<std::string>& words) {
   return IsPython(words.front()) && ReadPythonCommand(words).kind != PythonCommand::Kind::kOther;
@@ -52,7 +44,7 @@ Status BecomeJob(ShellCommand* command, ScriptOptions* options, std::vector<std:
   ASSIGN_OR_RETURN(const Job job, ReadJobOfScript(script, text, {}, options->cluster));
   options->variables = job.variables;
   options->folder = job.folder;
-  const std::string folder = OwnFolder();
+  const std::string folder = WorkingFolder();
   Set(&options->variables, "SLURM_SUBMIT_DIR", folder);
   for (std::string& word : command->words) {
     if (word == script && !word.starts_with("/")) word = folder + "/" + word;
@@ -91,7 +83,7 @@ Result<FoundLaunches> FromScript(const std::vector<std::string>& words, ScriptOp
 
 Result<FoundLaunches> Find(const std::vector<std::string>& words, const ScriptOptions& options) {
   const std::vector<std::string> command = WithPython(words);
-  const Call call{command, OwnFolder(), OwnEnvironment(), std::nullopt, ""};
+  const Call call{command, WorkingFolder(), OwnEnvironment(), std::nullopt, ""};
   FoundLaunches found;
   if (IsLauncher(command)) {
     ASSIGN_OR_RETURN(Launch launch, ReadLauncher(call, options.cluster));

@@ -96,9 +96,7 @@ class Interceptor {
 Call Interceptor::Observe(const std::vector<std::string>& words) const {
   Call call;
   call.words = words;
-  char* folder = ::getcwd(nullptr, 0);
-  call.folder = folder == nullptr ? "/" : folder;
-  free(folder);
+  call.folder = WorkingFolder();
   call.environment = OwnEnvironment();
   call.step = StepOfText(ValueOf(call.environment, kStepVariable));
   return call;

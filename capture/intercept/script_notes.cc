@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "capture/launch/words.h"
+#include "core/base/files.h"
 
 namespace drydock::capture {
 
@@ -13,7 +14,28 @@ namespace {
 
 std::string DescribeEnd(const ScriptRun& run) {
   return fmt::format("ended with exit status {}{}", run.status,
-                     run.failed.empty() ? "" : " at " + run.failed);
+                     run.failed.empty() ? "" : " at " + run.failed.back());
+}
+
+// Why a call was refused, behind the line of the script that made it, if that is clear: a script
+// may go on after a command of this name, or make others that fail.
+std::string Refusal(const ScriptRun& run, const SeenCall& refused) {
+  const std::string& program = refused.call.words.front();
+  std::vector<std::string> lines;
+  for (const std::string& failed : run.failed) {
+    const size_t command = failed.find(": ");
+    if (failed.find(BaseName(program), command) != std::string::npos) {
+      lines.push_back(failed.substr(0, command));
+    }
+  }
+  size_t before = 0, all = 0;
+  for (const SeenCall& seen : run.calls) {
+    if (seen.seen != Seen::kRefused || seen.call.words.front() != program) continue;
+    if (&seen == &refused) before = all;
+    ++all;
+  }
+  const std::string& why = refused.call.refused;
+  return lines.size() == all ? fmt::format("{}: {}", lines[before], why) : why;
 }
 
 }  // namespace
@@ -23,7 +45,7 @@ std::string WhyNothing(const ScriptRun& run, const ScriptOptions& options,
   std::string text = "no training program is started by: " + Quoted(words);
   if (run.status != 0) text += "\n  it " + DescribeEnd(run);
   for (const SeenCall& seen : run.calls) {
-    if (seen.seen == Seen::kRefused) text += "\n  " + seen.call.refused;
+    if (seen.seen == Seen::kRefused) text += "\n  " + Refusal(run, seen);
     if (seen.seen == Seen::kMissing) {
       text += fmt::format("\n  this machine has no '{}'", seen.call.words.front());
     }
@@ -68,6 +90,8 @@ void AddNotes(const ScriptRun& run, bool launched, std::vector<std::string>* not
         notes->push_back(fmt::format("this machine has no '{}'", seen.call.words.front()));
         break;
       case Seen::kRefused:
+        notes->push_back(Refusal(run, seen));
+        break;
       case Seen::kMoved:
         notes->push_back(seen.call.refused);
         break;

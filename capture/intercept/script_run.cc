@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
+#include <sstream>
 
 #include "capture/intercept/isolation.h"
 #include "core/base/plural.h"
@@ -32,10 +33,12 @@ ulimit() { builtin ulimit "$@" 2>/dev/null || true; }
 command_not_found_handle() {
   if [ -e "@/bin/$1" ]; then "@/bin/$1" "${@:2}"; else @/bin/missing-command "$@"; fi
 }
-trap 'echo "${BASH_SOURCE[0]:-$0}:$LINENO: $BASH_COMMAND" >@/failed' ERR
+drydock_line=$'\n'
+trap 'echo "${BASH_SOURCE[0]:-$0}:$LINENO: ${BASH_COMMAND%%"$drydock_line"*}" >>@/failed' ERR
 trap '{ drydock_status=$?; set +x; } 2>/dev/null
-if [ $drydock_status != 0 ] && [[ "$(cat @/failed 2>/dev/null)" != *": $BASH_COMMAND" ]]; then
-  echo "${BASH_SOURCE[0]:-$0}: $BASH_COMMAND" >@/failed
+drydock_last=": ${BASH_COMMAND%%"$drydock_line"*}"
+if [ $drydock_status != 0 ] && [[ "$(tail -n 1 @/failed 2>/dev/null)" != *"$drydock_last" ]]; then
+  echo "${BASH_SOURCE[0]:-$0}$drydock_last" >>@/failed
 fi' EXIT
 )bash";
 
@@ -159,7 +162,7 @@ Result<std::string> ScratchFolder() {
 Result<ScriptRun> RunScript(const std::vector<std::string>& words, const ScriptOptions& options) {
   ASSIGN_OR_RETURN(const std::string scratch, ScratchFolder());
   ASSIGN_OR_RETURN(StagedDirectory staged, StagedDirectory::Create(scratch + "/drydock-launch"));
-  ScriptRun run{std::move(staged), {}, 0, "", "", false, false};
+  ScriptRun run{std::move(staged), {}, 0, {}, "", false, false};
   const std::string& folder = run.folder.path();
   RETURN_IF_ERROR(PutStandIns(options, folder));
   IsolatedCommand command;
@@ -179,10 +182,9 @@ Result<ScriptRun> RunScript(const std::vector<std::string>& words, const ScriptO
   run.status = end.status;
   run.not_isolated = end.not_isolated;
   run.left_running = end.left_running;
-  const Result<std::string> failed_command = ReadFile(folder + "/failed");
-  if (end.status != 0 && failed_command.ok()) {
-    run.failed = failed_command->substr(0, failed_command->find('\n'));
-  }
+  const Result<std::string> failed_commands = ReadFile(folder + "/failed");
+  std::istringstream failed_lines(failed_commands.ok() ? *failed_commands : "");
+  for (std::string line; std::getline(failed_lines, line);) run.failed.push_back(line);
   ASSIGN_OR_RETURN(run.calls, ReadCalls(folder));
   for (SeenCall& seen : run.calls) {
     Undo(options, folder, &seen.call);

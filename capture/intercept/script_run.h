@@ -31,7 +31,9 @@ struct ScriptRun {
   StagedDirectory folder;       // of stage.h
   std::vector<SeenCall> calls;  // their environment is the user's, but for what the script changed
   int status = 0;               // of the script
-  std::string failed;           // if that is not 0, "run.sh:7: cd data"; "" if it is not known
+  // Commands of scripts of bash that failed, in order: "run.sh:7: cd data". Where a script ends by
+  // one, it is the last.
+  std::vector<std::string> failed;
   std::string not_isolated;     // why the script could use the network; "" if it could not
   bool left_running = false;    // it had left processes behind, which were ended
   bool wrote_home = false;      // into its own HOME, which the program will not have

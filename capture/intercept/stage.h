@@ -6,7 +6,7 @@
 //   preload.so    sends commands that are started by path to their stand-ins
 //   cluster       ClusterSize, the Python to run, the process that owns the folder
 //   calls/N       calls in the order in which they were made
-//   failed        the last command of a script of bash that has failed
+//   failed        commands of scripts of bash that have failed, with their lines
 //   home, tmp     HOME and TMPDIR of the script
 #ifndef DRYDOCK_CAPTURE_INTERCEPT_STAGE_H_
 #define DRYDOCK_CAPTURE_INTERCEPT_STAGE_H_

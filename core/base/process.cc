@@ -74,6 +74,12 @@ Variables OwnEnvironment() {
   return variables;
 }
 
+std::string WorkingFolder() {
+  std::error_code failed;
+  const std::filesystem::path folder = std::filesystem::current_path(failed);
+  return failed ? "/" : folder.string();
+}
+
 std::string FolderOfExecutable() {
   char path[PATH_MAX];
   const ssize_t length = ::readlink("/proc/self/exe", path, sizeof path);

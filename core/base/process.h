@@ -25,6 +25,9 @@ void Unset(Variables* variables, const std::string& name);
 // The environment of this process.
 Variables OwnEnvironment();
 
+// The folder that this process works in; "/" if the system does not tell.
+std::string WorkingFolder();
+
 // The folder of this executable; "." if the system does not tell.
 std::string FolderOfExecutable();
 

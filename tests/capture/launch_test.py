@@ -271,8 +271,8 @@ cd / && torchrun --nproc-per-node 2 t.py $HOME/more""", environment={"LANGUAGE":
         self.assertIn("  this machine has no 'nowhere'\n", self.refusal("nowhere --x"))
         self.assertIn("  this machine has no 'elsewhere'\n", self.refusal("numactl -N 0 elsewhere"))
         self.assertIn("  was not run: ssh worker-1 rm -r old\n", self.refusal("ssh worker-1 rm -r old"))
-        self.assertIn("  srun: option '--node-list' is not known; did you mean '--nodelist'?\n",
-                      self.refusal("srun --node-list=a python t.py"))
+        self.assertIn("  run.sh:3: srun: option '--node-list' is not known; did you mean '--nodelist'?\n",
+                      self.refusal("\nsrun --node-list=a python t.py"))
         self.assertIn("error: torchrun: --nnodes has no value: a variable of the script is empty here; set it before the "
                       "command: NAME=VALUE drydock capture ...", self.refusal("torchrun --nnodes=$NODES t.py"))
         done = self.run_tool("--arguments-only", "--", "bash", "nowhere.sh")
