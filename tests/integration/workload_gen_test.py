@@ -40,10 +40,10 @@ class WorkloadGen(unittest.TestCase):
         self.assertEqual((status, stdout), (0, ""), stderr)
         self.assertEqual(stderr, "workload-gen: gpt-22b: TP8 PP1 DP1, 1 micro-batch, 8 ranks in 1 class, 837 ops, "
                                  "43 submodules, 7 calls\n"
-                                 "workload-gen: memory of the fullest ranks (class 0): 57.1 GB of 85.9 GB: fits "
-                                 "(parameters 5.54, gradients 11.09, optimizer states 33.26, library buffers 0.02, "
+                                 "workload-gen: memory of the fullest ranks (class 0): 57.3 GB of 85.9 GB: fits "
+                                 "(parameters 5.54, gradients 11.09, optimizer states 33.26, library buffers 0.29, "
                                  "activations 6.11, working tensors 0.30, nccl 0.15, cuda context 0.60); PyTorch: "
-                                 "max_memory_allocated 56.32 GB, max_memory_reserved 60.71 GB\n"
+                                 "max_memory_allocated 56.59 GB, max_memory_reserved 61.00 GB\n"
                                  "workload-gen: 1 process group, 1 NCCL communicator created\n")
         names = sorted(p.name for p in (self.out / "1-workload").iterdir())
         self.assertEqual(names, ["class-0.et", "manifest.pb", "topology.pb"])
