@@ -241,12 +241,8 @@ Result<std::vector<std::string>> MakeStandins(const WantedLibraries& libraries,
     std::string archive;
     if (facts.archive != nullptr && IsFirst(file_name, facts)) {
       archive = fmt::format("{}/libhackcuda_{}.a", sources.folder, facts.archive);
-      if (FileExists(archive)) {
-        ASSIGN_OR_RETURN(const std::set<std::string> known, ReadArchiveSymbols(archive));
-        for (const std::string& name : known) rest.erase(name);
-      } else {
-        archive.clear();
-      }
+      ASSIGN_OR_RETURN(const std::set<std::string> known, ReadArchiveSymbols(archive));
+      for (const std::string& name : known) rest.erase(name);
     }
     const std::string base = out + "/" + file_name, source = sources_folder + "/of-" + file_name;
     RETURN_IF_ERROR(WriteFileAtomically(source + ".c", RestOfLibrary(file_name, facts, rest)));
