@@ -126,8 +126,7 @@ std::string RestOfLibrary(const std::string& file_name, const CudaLibraryFacts& 
 std::string ArchiveOf(const std::string& file_name, const CudaLibraryFacts& facts,
                       const StandinSources& sources) {
   if (facts.archive == nullptr || !IsFirst(file_name, facts)) return "";
-  const std::string archive = fmt::format("{}/libhackcuda_{}.a", sources.folder, facts.archive);
-  return FileExists(archive) ? archive : "";
+  return fmt::format("{}/libhackcuda_{}.a", sources.folder, facts.archive);
 }
 
 // Links the stand-in of one library. REQUIRES: if it is a part of a library, the first one is
