@@ -242,6 +242,11 @@ class Captures(unittest.TestCase):
         self.assertEqual((status, said), (0, 2 * "7 [{'layers': 3, 'names': ['a', 'b']}] 0.0\n"), errors)
         self.assertFalse(any("unknown broadcast" in line for line in lines))
 
+    def test_what_the_first_rank_sends_to_one_that_runs_later(self):
+        status, said, errors, lines = self.capture("messages.py", rank=2, world=8, after=[0])
+        self.assertEqual((status, said), (0, "[{'shape': [3, 4]}] [10, 10]\n[{'shape': [3, 4]}] [12, 12]\n"), errors)
+        self.assertFalse(any("unknown broadcast" in line for line in lines))
+
     def test_a_graph_is_recorded_once_and_launched_twice(self):
         status, _, errors, lines = self.capture("graphs.py")
         self.assertEqual(status, 0, errors)

@@ -8,7 +8,7 @@ import functools
 import inspect
 import os
 
-FOLDER = os.environ.get("DRYDOCK_CAPTURE_BROADCASTS")
+FOLDER = os.environ.get("DRYDOCK_CAPTURE_VALUES")
 MOST_BYTES = 64 << 10  # libhackcuda keeps as much
 
 
