@@ -119,6 +119,15 @@ $""")
         self.assertEqual((status, said), (
             77, f"error: {self.index}/thing/: it has no file of thing 1.0 with the hash of the list\n"))
 
+    def test_a_folder_of_something_else_stays(self):
+        self.packages.mkdir()
+        mine = self.packages / "mine"
+        mine.write_text("")
+        status, said = self.run_script()
+        self.assertEqual((status, said), (
+            1, f"error: {self.packages}: is there already, and this script has not made it; give another folder, or remove it\n"))
+        self.assertTrue(mine.exists())
+
     def test_no_index(self):
         self.index = "http://127.0.0.1:9/simple"
         status, said = self.run_script()

@@ -2,10 +2,11 @@
 
 Usage: fetch.py FOLDER [--list LIST] [--downloads DIR] [--quiet]
 
-A line of LIST (wheels.txt beside this file) is "name==version --hash=sha256:...". The hash says which file of the index it is. The index is the one that
-pip is configured for (PIP_INDEX_URL, pip's configuration), else pip's own; proxies are those of the environment. A transfer
-that was interrupted goes on where it stopped: files are kept in DIR (FOLDER.downloads) until FOLDER is there, whole. If
-FOLDER has been made of the same wheels, nothing happens. Needs nothing but Python, if an index is configured.
+A line of LIST (wheels.txt beside this file) is "name==version --hash=sha256:...". The hash says which file of the index it
+is. The index is the one that pip is configured for (PIP_INDEX_URL, pip's configuration), else pip's own; proxies are those of
+the environment. A transfer that was interrupted goes on where it stopped: files are kept in DIR (FOLDER.downloads) until
+FOLDER is there, whole. If FOLDER has been made of the same wheels, nothing happens; if of others, it is made anew. Needs
+nothing but Python, if an index is configured.
 
 Exit status: 0 FOLDER is there, 77 the wheels cannot be fetched here, 1 another error, 2 wrong usage, 130 interrupted.
 """
@@ -304,6 +305,8 @@ def make(source, folder, downloads):
     made = folder / LIST_NAME
     if made.is_file() and listed(made) == lines:
         return
+    if folder.exists() and not made.is_file() and any(folder.iterdir()):
+        fail(f"{folder}: is there already, and this script has not made it; give another folder, or remove it")
     downloads.mkdir(parents=True, exist_ok=True)
     with alone(downloads):
         if made.is_file() and listed(made) == lines:
