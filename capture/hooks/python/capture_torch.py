@@ -233,9 +233,14 @@ COMMUNICATION = ["send", "recv", "isend", "irecv", "batch_isend_irecv", "barrier
 PACKAGES = ("site-packages", "dist-packages", os.path.dirname(os.__file__), os.path.dirname(__file__), "<")
 
 
+def torch_folder():
+    """With the slash that tells it from that of torchvision. It may lie outside the packages of Python."""
+    return os.path.join(os.path.dirname(sys.modules["torch"].__file__), "")
+
+
 def line_of(frame):
     """The file and number of the innermost line outside packages, or else outside PyTorch."""
-    own = os.path.dirname(sys.modules["torch"].__file__)  # PyTorch may lie outside the packages of Python
+    own = torch_folder()
     other = None
     while frame is not None:
         file = frame.f_code.co_filename
@@ -522,8 +527,7 @@ def is_extension(path):
     """Whether a library of Python's was built against PyTorch, and is none of its own: that of Transformer Engine, Apex,
     flash-attn, Mamba, and of whatever the user has built.
     """
-    torch = sys.modules.get("torch")
-    if torch is None or path.startswith(os.path.dirname(torch.__file__)):
+    if "torch" not in sys.modules or path.startswith(torch_folder()):
         return False
     with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         return content.find(b"libc10.so") >= 0
@@ -561,17 +565,27 @@ def stored_names(kernel):
                 names |= names_in(*ast.iter_child_nodes(node))
         return names
 
+    def is_foreign(called):
+        """Whether it is neither Python's own nor of Triton's language: it may store, too."""
+        if isinstance(called, ast.Name):
+            return called.id not in dir(builtins)
+        root = called
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        module = kernel.fn.__globals__.get(getattr(root, "id", None))
+        return inspect.ismodule(module) and not module.__name__.startswith("triton")
+
     made_of, stored = collections.defaultdict(set), set()
     for node in ast.walk(function):
-        if isinstance(node, (ast.Assign, ast.AugAssign)):
+        if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)) and node.value is not None:
             for name in names_in(*(node.targets if isinstance(node, ast.Assign) else [node.target])):
                 made_of[name] |= names_in(node.value)
         elif isinstance(node, ast.Call):
-            called = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-            if called.startswith(("store", "atomic")):
-                stored |= names_in(node.func, *node.args[:1])
-            elif isinstance(node.func, ast.Name) and node.func.id not in dir(builtins):
-                stored |= names_in(*node.args)
+            named = [keyword.value for keyword in node.keywords]
+            if getattr(node.func, "attr", "").startswith(("store", "atomic")):
+                stored |= names_in(node.func, *(node.args[:1] or named))
+            elif is_foreign(node.func):
+                stored |= names_in(*node.args, *named)
     before = None
     while before != stored:
         before, stored = stored, stored.union(*(made_of[name] for name in stored))
