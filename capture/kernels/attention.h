@@ -17,9 +17,9 @@ namespace drydock::capture {
 const char* AttentionBackendOf(std::string_view name);
 bool IsAttention(std::string_view name);
 
-// Returns the submodules that stand for an operator of fused attention, without names: its
-// products, if no model knows the type. None if its arguments are not understood. REQUIRES:
-// IsAttention(range.name).
+// Returns the submodules that stand for an operator of fused attention, without names. No model
+// knows it in fp32 and fp64: these are its products, and FlopsAndBytes. None if its arguments are
+// not understood. REQUIRES: IsAttention(range.name).
 std::vector<Submodule> AttentionSubmodules(const OperatorRange& range);
 
 // Reads the words of a kAttention entry: fused attention of cuDNN's.

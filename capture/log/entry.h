@@ -142,10 +142,10 @@ inline constexpr const EntryFields& FieldsOf(EntryKind kind) {
 // of the folder that kCaptureVariable names; logs go there, too: "PID.log".
 inline constexpr const char* kCaptureVariable = "DRYDOCK_CAPTURE";
 
-// A folder, if processes of one capture share values: a rank keeps small values there of which it is
-// the root, and ranks that run later read them. Without it, or where the root has not run, a buffer
-// keeps what it holds, and the log has a mark "unknown broadcast". It also has what the host of each
-// rank reads, for the run of the rank that measures the host.
+// A folder, if processes of one capture share values: a rank keeps small values there of which it
+// is the root, and ranks that run later read them. Without it, or where the root has not run, a
+// buffer keeps what it holds, and the log has a mark "unknown broadcast". It also has what the host
+// of each rank reads, for the run of the rank that measures the host.
 inline constexpr const char* kValuesVariable = "DRYDOCK_CAPTURE_VALUES";
 
 // A number, if the program ends when it begins the forward pass behind so many iterations.

@@ -51,8 +51,9 @@ using UseRank = std::function<Status(RankEnd end)>;
 using ShowRanks = std::function<void(const std::vector<int>& running)>;  // ranks, sorted
 
 // Small values that a rank broadcasts are kept for the ranks of later calls and those that start
-// later, and what its host reads for a later run with `only_times`. Starts at most `jobs` ranks at a time, in their order; 0: as many as there are cores and
-// memory for, and the very first alone, to see what memory it takes. Not thread-safe.
+// later, and what its host reads for a later run with `only_times`. Starts at most `jobs` ranks at
+// a time, in their order; 0: as many as there are cores and memory for, and the very first alone,
+// to see what memory it takes. Not thread-safe.
 class RankRunner {
  public:
   RankRunner(const CaptureEnvironment& environment, const Topology& topology,

@@ -436,8 +436,8 @@ bool HostsDiffer(const ReplayIndex& index) {
 std::optional<RankReplicas> ReplicasToFold(const ReplayIndex& index, const NetworkModel& network,
                                            const ReplicaFolding* folding,
                                            const ReplayOptions& options) {
-  // Choices between speed and exactness, as those of ReplicaFolding. A replay of 4 million ops takes
-  // a minute where collectives and messages between stages overlap all the time (16 us an op).
+  // Choices between speed and exactness, as those of ReplicaFolding. A replay of 4 million ops
+  // takes a minute where collectives and messages between stages overlap all the time: 16 us an op.
   constexpr int64_t kManyOps = 4'000'000;
   constexpr int kFewer = 2;
   const Workload& workload = index.workload();
