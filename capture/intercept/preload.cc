@@ -141,8 +141,8 @@ class Listed {
   Listed(const char* first, va_list* rest) {
     va_list counted;
     va_copy(counted, *rest);
-    size_t count = 1;
-    while (va_arg(counted, char*) != nullptr) ++count;
+    size_t count = 0;
+    for (const char* word = first; word != nullptr; word = va_arg(counted, char*)) ++count;
     va_end(counted);
     words_ = static_cast<char**>(malloc((count + 1) * sizeof(char*)));
     if (words_ == nullptr) return;

@@ -293,8 +293,8 @@ void SetVariables(const ParsedOptions& options, const std::string& name, Variabl
   }
 }
 
-// A folder of a container counts only if
-// this machine has it, too.
+// The folder that the options name; "" if they name none. That of a container counts only if this
+// machine has it, too.
 std::string FolderOf(const ParsedOptions& options, bool elsewhere) {
   std::string folder;
   for (const char* name : {"--directory", "--chdir", "--cwd", "--pwd", "--workdir"}) {

@@ -36,6 +36,14 @@ Error CannotStart(const std::string& program, int code) {
   return Error(fmt::format("cannot start '{}': {}", program, strerror(code)));
 }
 
+// Returns what waitpid tells of the end of a child.
+int Await(pid_t child) {
+  int told = 0;
+  while (::waitpid(child, &told, 0) < 0 && errno == EINTR) {
+  }
+  return told;
+}
+
 }  // namespace
 
 std::string ValueOf(const Variables& variables, const std::string& name) {
@@ -103,12 +111,7 @@ std::string FindProgram(const std::string& program, const std::string& path,
 
 int ExitStatusOf(int told) { return WIFEXITED(told) ? WEXITSTATUS(told) : 128 + WTERMSIG(told); }
 
-int WaitForEnd(pid_t child) {
-  int told = 0;
-  while (::waitpid(child, &told, 0) < 0 && errno == EINTR) {
-  }
-  return ExitStatusOf(told);
-}
+int WaitForEnd(pid_t child) { return ExitStatusOf(Await(child)); }
 
 Result<std::string> RunCommand(const std::vector<std::string>& words) {
   const std::vector<char*> argv = Pointers(words);
@@ -170,12 +173,12 @@ Status RunBeside(const std::string& name, const std::vector<std::string>& argume
   pid_t child = 0;
   const int code = ::posix_spawn(&child, path.c_str(), nullptr, nullptr, argv.data(), environ);
   if (code != 0) return Error(fmt::format("cannot run {}: {}", name, std::strerror(code)), {path});
-  const int status = WaitForEnd(child);
-  if (status > 128) {
-    return Error(fmt::format("{} was ended by signal {}", name, status - 128), {path});
+  const int told = Await(child);
+  if (WIFSIGNALED(told)) {
+    return Error(fmt::format("{} was ended by signal {}", name, WTERMSIG(told)), {path});
   }
-  if (status != 0) {
-    return Error(fmt::format("{} ended with exit status {}", name, status), {path});
+  if (WEXITSTATUS(told) != 0) {
+    return Error(fmt::format("{} ended with exit status {}", name, WEXITSTATUS(told)), {path});
   }
   return OkStatus();
 }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/base/files.h"
 
@@ -45,6 +46,20 @@ TEST(Run, ReturnsWhatAProgramWritesOrItsStatus) {
   EXPECT_EQ(*RunShown({"sh", "-c", "kill -9 $$"}), 137);
   EXPECT_EQ(RunShown({"no-such-program"}).error().message(),
             "cannot start 'no-such-program': No such file or directory");
+}
+
+TEST(Run, TellsASignalFromAnExitStatus) {
+  const auto run = [](const std::string& name, const std::string& script) {
+    const std::string path = FolderOfExecutable() + "/" + name;
+    EXPECT_TRUE(WriteFileAtomically(path, "#!/bin/sh\n" + script).ok());
+    EXPECT_EQ(::chmod(path.c_str(), 0755), 0);
+    const Status status = RunBeside(name, {"7"});
+    ::unlink(path.c_str());
+    return status.ok() ? "" : status.error().message();
+  };
+  EXPECT_EQ(run("process-test-a", "exit $((7 - $1))"), "");
+  EXPECT_EQ(run("process-test-b", "exit 130"), "process-test-b ended with exit status 130");
+  EXPECT_EQ(run("process-test-c", "kill -9 $$"), "process-test-c was ended by signal 9");
 }
 
 }  // namespace
