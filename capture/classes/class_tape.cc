@@ -136,7 +136,8 @@ class TapeMaker {
   }
 
   Result<uint64_t> RoleOf(const RecordEntry& entry) {
-    if (entry.communicator >= tape_.communicators.size()) {
+    if (entry.communicator >= tape_.communicators.size() ||
+        tape_.communicators[entry.communicator].group < 0) {
       return Error(fmt::format("rank {} calls {} on a communicator of unknown ranks", tape_.rank,
                                DescribeCall(entry)));
     }

@@ -559,7 +559,7 @@ class Walker {
   size_t next_held_ = 0;                    // index into held_
   HeldBytes held_now_{};
   int64_t held_total_ = 0;
-  std::unordered_map<size_t, CachingAllocator::Address> held_blocks_;  // by tensor
+  std::map<size_t, CachingAllocator::Address> held_blocks_;  // by tensor
   bool gathered_ = false;
   // The previous forward.
   const Submodule* last_ = nullptr;
