@@ -1,5 +1,5 @@
-// Small broadcasts in the log of a rank: programs branch on what they bring, so their roots have to
-// run first (kValuesVariable).
+// Small broadcasts in the log of a rank, and messages of integers: programs branch on what they
+// bring, so their roots have to run first (kValuesVariable). A message's root is its sender.
 #ifndef DRYDOCK_CAPTURE_CLASSES_BROADCASTS_H_
 #define DRYDOCK_CAPTURE_CLASSES_BROADCASTS_H_
 

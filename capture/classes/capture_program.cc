@@ -71,15 +71,14 @@ class Capture {
   Result<CapturedWorkload> Run() {
     ASSIGN_OR_RETURN(const std::vector<RankPlace> places,
                      PlaceRanks(topology_, options_.world, options_.ranks_per_host));
-    std::vector<HostFacts> hosts;
     std::vector<int> gpus;
     for (const RankPlace& place : places) {
       const HostKind& kind = topology_.kind_of_host(place.host);
-      hosts.push_back(
+      hosts_.push_back(
           {place.local, kind.gpu * (CapturedProcess::kMaxGpus + 1) + place.ranks_beside});
       gpus.push_back(place.gpu);
     }
-    Partition partition(&groups_, std::move(hosts));
+    Partition partition(&groups_, hosts_);
     partition_ = &partition;
     RETURN_IF_ERROR(FindClasses());
     if (options_.all_ranks) RETURN_IF_ERROR(CheckAll());
@@ -104,7 +103,7 @@ class Capture {
   Status FindClasses() {
     RETURN_IF_ERROR(CaptureRanks({0}));
     for (int round = 0; round < kMostRounds; ++round) {
-      classes_ = partition_->Classes();
+      classes_ = Merged(partition_->Classes());
       std::vector<int> wanted;
       for (const std::vector<int>& ranks : classes_) {
         if (keys_.count(ranks.front()) == 0) wanted.push_back(ranks.front());
@@ -127,6 +126,29 @@ class Capture {
       }
     }
     return Difference().value_or(Error("the ranks of the program fall into ever more classes"));
+  }
+
+  // Makes one class of those on the same kind of host whose first ranks did the same: a root that
+  // matters in one stage of a pipeline does not in the others.
+  std::vector<std::vector<int>> Merged(const std::vector<std::vector<int>>& classes) const {
+    std::map<std::pair<int, std::string>, size_t> known;
+    std::vector<std::vector<int>> merged;
+    for (const std::vector<int>& ranks : classes) {
+      const auto key = keys_.find(ranks.front());
+      if (key != keys_.end()) {
+        const int kind = hosts_[static_cast<size_t>(ranks.front())].kind;
+        const auto [at, added] = known.emplace(std::pair(kind, key->second), merged.size());
+        if (!added) {
+          std::vector<int>& all = merged[at->second];
+          const auto middle = static_cast<std::ptrdiff_t>(all.size());
+          all.insert(all.end(), ranks.begin(), ranks.end());
+          std::inplace_merge(all.begin(), all.begin() + middle, all.end());
+          continue;
+        }
+      }
+      merged.push_back(ranks);
+    }
+    return merged;
   }
 
   // Runs all other ranks.
@@ -421,6 +443,7 @@ class Capture {
   RankProgram program_;
   RankRunner runner_;
   CallLines lines_;
+  std::vector<HostFacts> hosts_;  // of each rank
   Partition* partition_ = nullptr;
   std::vector<std::vector<int>> classes_;
   std::map<int, std::string> keys_;                                // by rank that has run

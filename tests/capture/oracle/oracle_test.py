@@ -45,7 +45,7 @@ class Oracle(unittest.TestCase):
         self.expect("megatron-gqa", [])
 
     def test_megatron_with_stages(self):
-        self.expect("megatron-uneven-stages", [])
+        self.expect("megatron-pipeline", [])
 
     def test_torchtitan(self):
         self.expect("torchtitan-fsdp", LOG)
