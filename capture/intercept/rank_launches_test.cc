@@ -8,20 +8,12 @@
 namespace drydock::capture {
 namespace {
 
-Launch Of(const std::string& line, int hosts, int per_host) {
-  Launch launch;
-  launch.command = Split(line);
-  launch.hosts = hosts;
-  launch.ranks_per_host = per_host;
-  return launch;
-}
-
 // The command of rank 5 by what ranks 0 and `rank` start; or the error.
 std::string Merged(const std::string& first, const std::string& other, int rank, int hosts,
                    int per_host) {
-  Launch launch = Of(first, hosts, per_host);
+  Launch launch = LaunchOn(first, hosts, per_host);
   std::vector<std::string> notes;
-  const Status merged = MergeRanks(Of(other, hosts, per_host), rank, &launch, &notes);
+  const Status merged = MergeRanks(LaunchOn(other, hosts, per_host), rank, &launch, &notes);
   return merged.ok() ? Quoted(CommandOf(launch, 5)) : merged.error().message();
 }
 
@@ -41,9 +33,9 @@ TEST(MergeRanks, FindsTheNumbersOfARank) {
 }
 
 TEST(MergeRanks, FindsTheVariablesOfARank) {
-  Launch launch = Of("p", 4, 8);
+  Launch launch = LaunchOn("p", 4, 8);
   launch.environment = {{"MY_LOCAL", "0"}, {"SEED", "3"}, {"SAME", "x"}, {"RANK", "0"}};
-  Launch other = Of("p", 4, 8);
+  Launch other = LaunchOn("p", 4, 8);
   other.environment = {{"MY_LOCAL", "7"}, {"SEED", "4"}, {"SAME", "x"}, {"RANK", "31"}};
   std::vector<std::string> notes;
   ASSERT_TRUE(MergeRanks(other, 31, &launch, &notes).ok());
@@ -53,10 +45,10 @@ TEST(MergeRanks, FindsTheVariablesOfARank) {
 }
 
 TEST(MergeRanks, NotesWhatDiffersOtherwise) {
-  Launch launch = Of("p", 1, 8);
+  Launch launch = LaunchOn("p", 1, 8);
   launch.environment = {{"GONE", "x"}, {"PWD", "/a"}};
   launch.folder = "/a";
-  Launch other = Of("p", 1, 8);
+  Launch other = LaunchOn("p", 1, 8);
   other.environment = {{"MORE", "y"}, {"PWD", "/b"}};
   other.folder = "/b";
   std::vector<std::string> notes;
@@ -68,7 +60,7 @@ TEST(MergeRanks, NotesWhatDiffersOtherwise) {
 }
 
 TEST(SameLaunch, IgnoresTheHostThatItIsCalledOn) {
-  Launch one = Of("p", 4, 8), other = one;
+  Launch one = LaunchOn("p", 4, 8), other = one;
   one.environment = {{"NODE_RANK", "0"}, {"LR", "1"}};
   other.environment = {{"NODE_RANK", "3"}, {"LR", "1"}};
   EXPECT_TRUE(SameLaunch(one, other));

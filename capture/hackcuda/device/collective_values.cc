@@ -83,7 +83,7 @@ void Give(void* receive, const void* own, size_t bytes) {
 void GiveSum(const RecordEntry& call, void* receive, const void* own, size_t bytes, int ranks) {
   Give(receive, own, bytes);
   if (call.op == kSum && ranks > 1 && !Sum(receive, call.count, call.type, ranks)) {
-    SetValues(receive, bytes, Unknown("a sum of fp16 over absent ranks"));
+    SetValues(receive, bytes, Unknown("a sum of fp16 or fp8 over absent ranks"));
   }
 }
 

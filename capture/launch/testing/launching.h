@@ -26,6 +26,15 @@ inline Result<Launch> LaunchOf(const std::string& line, const Variables& environ
   return ReadLauncher({Split(line), kTestFolder, environment, step, ""}, {1000, 8, "GPU", "", 0});
 }
 
+// A launch of these words on so many hosts.
+inline Launch LaunchOn(const std::string& line, int hosts, int ranks_per_host) {
+  Launch launch;
+  launch.command = Split(line);
+  launch.hosts = hosts;
+  launch.ranks_per_host = ranks_per_host;
+  return launch;
+}
+
 // "2x8 python -u train.py": hosts, ranks of each, the command; or the error.
 inline std::string TextOf(const Result<Launch>& launch) {
   if (!launch.ok()) return launch.error().message();
