@@ -153,13 +153,12 @@ Error FailureError(const std::string& subject, const std::string& end, std::stri
   const std::string last = LastLines(errors, kShownLines);
   const std::string shown = last.empty() ? "" : "; the end of its stderr:\n" + last;
   if (!failure.has_value()) return Error(subject + " " + end + shown);
-  const std::string message = fmt::format("{}: {}", subject, failure->what);
-  if (!failure->place.has_value()) return Error(message + shown);
-  const PythonFrame& place = *failure->place;
   std::vector<Diagnostic> diagnostics(2);
-  diagnostics[0].message = message;
-  diagnostics[0].location = {place.file, place.line, 0};
-  diagnostics[0].source_line = place.code;
+  diagnostics[0].message = fmt::format("{}: {}", subject, failure->what);
+  if (failure->place.has_value()) {
+    diagnostics[0].location = {failure->place->file, failure->place->line, 0};
+    diagnostics[0].source_line = failure->place->code;
+  }
   diagnostics[1].message = subject + " " + end + shown;
   return Error(std::move(diagnostics));
 }

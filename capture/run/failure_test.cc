@@ -98,6 +98,18 @@ TEST(FailureTest, ASignal) {
   EXPECT_EQ(failure->place->function, "step");
 }
 
+// How the program ended is told also where no line of Python is known.
+TEST(FailureTest, AnExceptionWithoutAPlace) {
+  const std::string errors =
+      "Fatal Python error: Aborted\n\nThread 0x00007f (most recent call first):\n"
+      "  <no Python frame>\n";
+  EXPECT_EQ(FailureError("rank 0", "had not ended after the time limit of 5 s", errors).ToString(),
+            "error: rank 0: Fatal Python error: Aborted\n"
+            "error: rank 0 had not ended after the time limit of 5 s; the end of its stderr:\n"
+            "Fatal Python error: Aborted\n\nThread 0x00007f (most recent call first):\n"
+            "  <no Python frame>");
+}
+
 TEST(FailureTest, WordsWithoutPython) {
   EXPECT_EQ(FindFailure("killed\n"), std::nullopt);
   EXPECT_EQ(FailureError("rank 0", "ended with exit status 2", "one\ntwo\n").ToString(),

@@ -487,6 +487,11 @@ Result<RankTape> MakeTape(const ProcessLog& log, const TapeOptions& options) {
   }
   TapeMaker maker(log, &ranges, iterations[static_cast<size_t>(options.iteration) - 1]);
   ASSIGN_OR_RETURN(RankTape tape, maker.Make(options));
+  if (tape.entries.empty()) {
+    return Error(
+        fmt::format("rank {} asks nothing of a GPU in iteration {}: the program trains on the CPU",
+                    log.rank(), options.iteration));
+  }
   tape.reads = FindReads(log, &ranges);
   tape.start.iterations = made;
   tape.start.iteration = options.iteration;

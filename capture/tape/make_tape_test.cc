@@ -351,5 +351,15 @@ TEST(MakeTape, ProgramsThatMakeTooFewIterations) {
             "nothing that it does is repeated");
 }
 
+TEST(MakeTape, AProgramThatTrainsOnTheCpu) {
+  ProgramLog program;
+  program.Begin("scope Optimizer.step#SGD.step");
+  program.Mark("optimizer 0");
+  program.End();
+  const ProcessLog log = program.Read();
+  EXPECT_EQ(MakeTape(log, {1, 4}).error().message(),
+            "rank 3 asks nothing of a GPU in iteration 1: the program trains on the CPU");
+}
+
 }  // namespace
 }  // namespace drydock::capture
