@@ -153,7 +153,7 @@ class Writer {
     char* at = reinterpret_cast<char*>(header_ + 1) + header_->bytes;
     const EntryHeader entry = {kind, static_cast<uint16_t>(count), thread, wall, cpu};
     memcpy(at, &entry, sizeof entry);
-    memcpy(at + sizeof entry, words, count * sizeof *words);
+    if (count > 0) memcpy(at + sizeof entry, words, count * sizeof *words);
     header_->bytes += bytes;
   }
 
