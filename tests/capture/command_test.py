@@ -28,7 +28,7 @@ class Commands(unittest.TestCase):
         cls.addClassCleanup(folder.cleanup)
         cls.folder = pathlib.Path(folder.name)
 
-    def capture(self, *words, options=(), hosts=2, environment=()):
+    def capture(self, *words, options=(), hosts=2, environment=(), status=0):
         """Returns the run directory and what drydock-capture said."""
         run = self.folder / self.id().rsplit(".", 1)[1]
         done = subprocess.run(
@@ -36,7 +36,7 @@ class Commands(unittest.TestCase):
              self.folder / "cache", "--python", sys.executable, "-v", "-o", run, *options, "--", *map(str, words)],
             env={**os.environ, "PYTHONPATH": str(OPTIONS.pytorch), "OMP_NUM_THREADS": "1", **dict(environment)}, text=True,
             capture_output=True, timeout=900, cwd=self.folder)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.returncode, status, done.stderr)
         return run, done.stderr
 
     def told(self, said):
@@ -71,6 +71,24 @@ srun bash -c 'python {PROGRAM} --local_rank=$SLURM_LOCALID --config $TMPDIR/made
     def test_python_alone_is_told_no_rank(self):
         _, said = self.capture("python", PROGRAM, environment={"MASTER_ADDR": "somewhere"})
         self.assertEqual(self.told(said), "none none none []")
+
+    def test_a_program_that_starts_its_ranks_itself(self):
+        program = PROGRAM.with_name("spawned.py")
+        run, said = self.capture("python", program, 8, options=["--nproc-per-node", "8"])
+        rank, world, made = self.told(said).split()
+        self.assertEqual((rank, world), ("0", "8"))
+        self.assertFalse(pathlib.Path(made).exists(), "a folder of the program's is left")
+        counted = subprocess.run([OPTIONS.bin / "workload-gen", "stats", run], text=True, capture_output=True, check=True).stdout
+        self.assertIn("all-reduce", counted)
+        run, said = self.capture("python", program, 8, status=1)
+        self.assertIn("spawned.py:29: error: rank 0: RuntimeError: the program starts 8 processes itself, and a capture runs one; "
+                      "write --nproc-per-node 8 before --, and each is a rank\n", said)
+
+    def test_a_group_of_other_ranks_than_those_of_the_capture(self):
+        run, said = self.capture("python", PROGRAM.with_name("spawned.py"), 1, status=1)
+        self.assertIn("spawned.py:13: error: rank 0: RuntimeError: the program joins its ranks as rank 0 of 4, but a capture runs it "
+                      "here as rank 0 of 1; write a launcher before the program, or --nnodes and --nproc-per-node before --\n", said)
+        self.assertFalse(run.exists())
 
 
 if __name__ == "__main__":

@@ -16,12 +16,14 @@ import os
 import platform
 import re
 import sys
+import tempfile
 import textwrap
 import weakref
 
 from capture_values import share_values
 
 RANK, WORLD = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
+LOCAL_RANK, LOCAL_WORLD = int(os.environ.get("LOCAL_RANK", "0")), int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
 KEY_BYTES, ID_BYTES = 8, 128  # of ncclUniqueId
 OBSERVER = os.environ.get("DRYDOCK_CAPTURE_OBSERVER")  # empty: a run that measures the host, and marks nothing
 
@@ -162,6 +164,56 @@ def replace_rendezvous(module):
     module.capture_store = store  # Python's part of it has to live as long as C++'s
 
 
+def check_group(given):
+    """A group of all ranks has to have those of the capture."""
+    size, rank = given.get("group_size"), given.get("group_rank")
+    if given.get("global_ranks_in_group") or (size, rank) == (WORLD, RANK):
+        return
+    raise RuntimeError(f"the program joins its ranks as rank {rank} of {size}, but a capture runs it here as rank {RANK} of {WORLD}; "
+                       "write a launcher before the program, or --nnodes and --nproc-per-node before --")
+
+
+class EndedProcesses:
+    """What starting processes returns if this process was one of them."""
+    processes = []
+
+    def join(self, timeout=None, grace_period=None):
+        return True
+
+    def pids(self):
+        return []
+
+
+def be_one_of_processes(module):
+    """A program that starts the ranks of a host itself: this process is one of them, and the others are absent."""
+    start = module.start_processes
+
+    @functools.wraps(start)
+    def run_here(fn, args=(), nprocs=1, *arguments, **named):
+        if nprocs == LOCAL_WORLD:
+            fn(LOCAL_RANK, *args)
+            return EndedProcesses()
+        if WORLD == 1:
+            raise RuntimeError(f"the program starts {nprocs} processes itself, and a capture runs one; "
+                               f"write --nproc-per-node {nprocs} before --, and each is a rank")
+        return start(fn, args, nprocs, *arguments, **named)
+
+    module.start_processes = run_here
+
+
+def keep_temporary_files(folder):
+    """A rank is ended inside its program: files without a place of their own, which the program would remove, go with the capture."""
+    check = tempfile._sanitize_params
+
+    def check_and_place(prefix, suffix, dir):
+        if dir is None and not isinstance(prefix, bytes) and not isinstance(suffix, bytes):
+            os.makedirs(folder, exist_ok=True)
+            dir = folder
+        return check(prefix, suffix, dir)
+
+    tempfile._sanitize_params = check_and_place
+
+
 def replace_groups(module):
     from torch._C._distributed_c10d import FakeProcessGroup
 
@@ -208,6 +260,7 @@ def replace_groups(module):
         return make_and_tell
 
     def ranks_of_helper(given):
+        check_group(given)
         return list(given.get("global_ranks_in_group") or range(WORLD))
 
     def splits_of(given):
@@ -672,8 +725,10 @@ def accept_plans(module):
     module._validate_global_plan = lambda *arguments: True
 
 
+keep_temporary_files(os.path.join(os.environ["DRYDOCK_CAPTURE_VALUES"], "temporary"))
 ACTIONS = {
     "torch": observe,
+    "torch.multiprocessing.spawn": be_one_of_processes,
     "torch.distributed.rendezvous": replace_rendezvous,
     "torch.distributed.distributed_c10d": replace_groups,
     "torch.distributed.checkpoint.default_planner": accept_plans,
