@@ -65,7 +65,10 @@ std::optional<PythonFrame> PlaceOf(const std::vector<PythonFrame>& frames) {
     return std::find_if(frames.rbegin(), frames.rend(),
                         [&](const PythonFrame& frame) { return wanted(frame.file); });
   };
-  auto found = last([](const auto& file) { return !IsPython(file) && !IsPackage(file); });
+  const auto is_program = [](const auto& file) { return !IsPython(file) && !IsPackage(file); };
+  // PyTorch may lie outside the packages of Python, and a program in a folder of that name.
+  auto found = last([&](const auto& file) { return is_program(file) && !IsTorch(file); });
+  if (found == frames.rend()) found = last(is_program);
   if (found == frames.rend()) {
     found = last([](const auto& file) { return !IsPython(file) && !IsTorch(file); });
   }

@@ -49,6 +49,20 @@ TEST(FailureTest, AProgramOfAPackage) {
   EXPECT_EQ(failure->place->line, 700);
 }
 
+// PyTorch may lie outside the packages of Python, and so may a program in a folder of its name.
+TEST(FailureTest, PyTorchInAFolderOfItsOwn) {
+  const std::string program = "  File \"/me/torch/train.py\", line 7, in <module>\n";
+  const std::string library = "  File \"/p/torch/optim/adam.py\", line 5, in step\n";
+  const auto failure =
+      FindFailure("Traceback (most recent call last):\n  File \"/me/a.py\", line 4, in <module>\n" +
+                  library + "ValueError\n");
+  ASSERT_TRUE(failure.has_value());
+  EXPECT_EQ(failure->place->file, "/me/a.py");
+  const auto alike = FindFailure("Traceback (most recent call last):\n" + program + "ValueError\n");
+  ASSERT_TRUE(alike.has_value());
+  EXPECT_EQ(alike->place->file, "/me/torch/train.py");
+}
+
 TEST(FailureTest, LinesWithThePrefixOfALauncher) {
   const auto failure = FindFailure(
       "[rank3]: Traceback (most recent call last):\n"
