@@ -26,18 +26,26 @@ std::vector<GpuFacts> GpusOf(const Workload& workload) {
   return out;
 }
 
-// Returns the mean over the ranks; 0 if a GPU has no rate for the precision.
-FlopRate PeakOf(const std::vector<GpuFacts>& gpus, int ranks) {
-  double sum = 0;
-  for (const GpuFacts& gpu : gpus) {
-    if (gpu.count == 0) continue;
-    if (gpu.dense_rate <= FlopRate()) return FlopRate();
-    sum += gpu.dense_rate.flops_per_second() * gpu.count;
-  }
-  return FlopRate(sum / ranks);
+bool IsWorking(const Workload& workload, int rank) {
+  const int index = workload.class_of_rank[static_cast<size_t>(rank)];
+  return !workload.programs[static_cast<size_t>(index)].ops.empty();
 }
 
-// `seconds`: the time of an iteration.
+// Returns the mean over the ranks that work; 0 if one of their GPUs has no rate for the precision.
+FlopRate PeakOf(const Workload& workload, const ClusterFacts& cluster) {
+  const Placement placement(workload.topology);
+  double sum = 0;
+  for (int rank = 0; rank < workload.rank_count(); ++rank) {
+    if (!IsWorking(workload, rank)) continue;
+    const int gpu = workload.topology.kind_of_host(placement.of(rank).host).gpu;
+    const FlopRate rate = cluster.gpus[static_cast<size_t>(gpu)].dense_rate;
+    if (rate <= FlopRate()) return FlopRate();
+    sum += rate.flops_per_second();
+  }
+  return FlopRate(sum / std::max(1, cluster.working));
+}
+
+// `seconds`: the time of an iteration; `ranks`: those that work.
 Rates RatesOf(const WorkloadTotals& totals, double seconds, int ranks, FlopRate peak) {
   Rates rates;
   rates.tokens_per_second = static_cast<double>(totals.tokens) / seconds;
@@ -60,8 +68,11 @@ JobFacts JobOf(const WorkloadTotals& totals) {
 
 ClusterFacts ClusterOf(const Workload& workload) {
   const Topology& topology = workload.topology;
-  return {topology.name, topology.fabric.kind, topology.host_count(), workload.rank_count(),
-          GpusOf(workload)};
+  ClusterFacts out = {topology.name, topology.fabric.kind, topology.host_count(),
+                      workload.rank_count()};
+  for (int rank = 0; rank < out.ranks; ++rank) out.working += IsWorking(workload, rank);
+  out.gpus = GpusOf(workload);
+  return out;
 }
 
 NetworkFacts NetworkOf(const Inputs& inputs) {
@@ -90,8 +101,8 @@ Rates RatesOf(const Inputs& inputs, const ClusterFacts& cluster, const RunLength
   Rates rates;
   if (length.stopped == Time()) {
     const auto count = static_cast<double>(std::max<size_t>(1, length.iterations.size()));
-    rates = RatesOf(inputs.workload.totals, length.simulated.seconds() / count, cluster.ranks,
-                    PeakOf(cluster.gpus, cluster.ranks));
+    rates = RatesOf(inputs.workload.totals, length.simulated.seconds() / count,
+                    std::max(1, cluster.working), PeakOf(inputs.workload, cluster));
   }
   rates.iteration = inputs.timeline.iteration;
   return rates;

@@ -75,6 +75,7 @@ struct ClusterFacts {
   std::string fabric;
   int hosts = 0;
   int ranks = 0;
+  int working = 0;  // ranks that do anything: a program may take fewer GPUs than there are
   std::vector<GpuFacts> gpus;
 };
 

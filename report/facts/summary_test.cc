@@ -16,6 +16,20 @@ TEST(Summary, ModelFlopsUtilisationIsItsClosedForm) {
   EXPECT_DOUBLE_EQ(*rates.mfu, 9.6e10 / (600e-6 * 4 * 100e12));
 }
 
+// A captured program may take fewer GPUs than the cluster has.
+TEST(Summary, RatesAreThoseOfTheGpusThatWork) {
+  Inputs inputs = FakeRun();
+  Workload& workload = inputs.workload;
+  const int idle = static_cast<int>(workload.programs.size());
+  workload.programs.emplace_back().dependency_begin.push_back(0);
+  workload.class_of_rank.back() = idle;
+  const Summary summary = Summarize(inputs);
+  EXPECT_EQ(summary.cluster.ranks, 4);
+  EXPECT_EQ(summary.cluster.working, 3);
+  EXPECT_DOUBLE_EQ(*summary.rates.mfu, 9.6e10 / (600e-6 * 3 * 100e12));
+  EXPECT_DOUBLE_EQ(summary.rates.tokens_per_gpu_second, 4096 / 600e-6 / 3);
+}
+
 TEST(Summary, HardwareFlopsUtilisationCountsRecompute) {
   const Rates rates = Summarize(FakeRun()).rates;
   ASSERT_TRUE(rates.hfu.has_value());

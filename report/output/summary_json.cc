@@ -307,6 +307,9 @@ std::string SummaryJson(const Summary& summary, const Comparison* comparison) {
   out["cluster"] = summary.cluster.name;
   out["hosts"] = summary.cluster.hosts;
   out["gpus"] = summary.cluster.ranks;
+  if (summary.cluster.working < summary.cluster.ranks) {
+    out["working_gpus"] = summary.cluster.working;
+  }
   out["network"] = summary.network.name;
   out["iteration_time_s"] = Seconds(rates.iteration);
   out["iteration_time_ps"] = rates.iteration.ps();
