@@ -143,10 +143,10 @@ class EventWheel {
     std::sort(sorted_.begin(), sorted_.end(), [](const Event& a, const Event& b) { return b < a; });
   }
 
-  int64_t current_ = 0;    // bucket
+  int64_t current_ = 0;        // bucket
   std::vector<Event> sorted_;  // of the current bucket when its time came; the first one is last
   EventHeap<Event> near_;      // pushed since then, of this bucket and earlier ones
-  EventHeap<Event> far_;   // of buckets too far ahead for the wheel
+  EventHeap<Event> far_;       // of buckets too far ahead for the wheel
   std::vector<std::vector<Event>> buckets_ = std::vector<std::vector<Event>>(kBuckets);
   std::array<uint64_t, kBuckets / kWordBits> filled_ = {};  // a bit for each of buckets_
 };

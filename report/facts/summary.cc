@@ -1,5 +1,7 @@
 #include "report/facts/summary.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -26,17 +28,13 @@ std::vector<GpuFacts> GpusOf(const Workload& workload) {
   return out;
 }
 
-bool IsWorking(const Workload& workload, int rank) {
-  const int index = workload.class_of_rank[static_cast<size_t>(rank)];
-  return !workload.programs[static_cast<size_t>(index)].ops.empty();
-}
-
 // Returns the mean over the ranks that work; 0 if one of their GPUs has no rate for the precision.
-FlopRate PeakOf(const Workload& workload, const ClusterFacts& cluster) {
+FlopRate PeakOf(const Inputs& inputs, const ClusterFacts& cluster) {
+  const Workload& workload = inputs.workload;
   const Placement placement(workload.topology);
   double sum = 0;
   for (int rank = 0; rank < workload.rank_count(); ++rank) {
-    if (!IsWorking(workload, rank)) continue;
+    if (!inputs.works(rank)) continue;
     const int gpu = workload.topology.kind_of_host(placement.of(rank).host).gpu;
     const FlopRate rate = cluster.gpus[static_cast<size_t>(gpu)].dense_rate;
     if (rate <= FlopRate()) return FlopRate();
@@ -45,7 +43,7 @@ FlopRate PeakOf(const Workload& workload, const ClusterFacts& cluster) {
   return FlopRate(sum / std::max(1, cluster.working));
 }
 
-// `seconds`: the time of an iteration; `ranks`: those that work.
+// `seconds`: the time of an iteration. `ranks`: the number of ranks that work.
 Rates RatesOf(const WorkloadTotals& totals, double seconds, int ranks, FlopRate peak) {
   Rates rates;
   rates.tokens_per_second = static_cast<double>(totals.tokens) / seconds;
@@ -66,11 +64,12 @@ JobFacts JobOf(const WorkloadTotals& totals) {
           totals.hardware_flops};
 }
 
-ClusterFacts ClusterOf(const Workload& workload) {
+ClusterFacts ClusterOf(const Inputs& inputs) {
+  const Workload& workload = inputs.workload;
   const Topology& topology = workload.topology;
   ClusterFacts out = {topology.name, topology.fabric.kind, topology.host_count(),
                       workload.rank_count()};
-  for (int rank = 0; rank < out.ranks; ++rank) out.working += IsWorking(workload, rank);
+  for (int rank = 0; rank < out.ranks; ++rank) out.working += inputs.works(rank);
   out.gpus = GpusOf(workload);
   return out;
 }
@@ -102,7 +101,7 @@ Rates RatesOf(const Inputs& inputs, const ClusterFacts& cluster, const RunLength
   if (length.stopped == Time()) {
     const auto count = static_cast<double>(std::max<size_t>(1, length.iterations.size()));
     rates = RatesOf(inputs.workload.totals, length.simulated.seconds() / count,
-                    std::max(1, cluster.working), PeakOf(inputs.workload, cluster));
+                    std::max(1, cluster.working), PeakOf(inputs, cluster));
   }
   rates.iteration = inputs.timeline.iteration;
   return rates;
@@ -119,21 +118,28 @@ std::optional<MemoryFacts> MemoryOf(const Workload& workload) {
 
 }  // namespace
 
+std::string IdleGpusNote(const ClusterFacts& cluster) {
+  if (cluster.working == cluster.ranks) return "";
+  return fmt::format(
+      "{} of {} GPUs run the program; rates per GPU and shares of the time leave out the others",
+      cluster.working, cluster.ranks);
+}
+
 Summary Summarize(const Inputs& inputs, const std::optional<BandErrors>& errors) {
   Summary out;
   out.job = JobOf(inputs.workload.totals);
-  out.cluster = ClusterOf(inputs.workload);
+  out.cluster = ClusterOf(inputs);
   out.network = NetworkOf(inputs);
   out.length = LengthOf(inputs.timeline);
   out.rates = RatesOf(inputs, out.cluster, out.length);
   out.memory = MemoryOf(inputs.workload);
-  out.parts = SummarizeParts(inputs.timeline);
+  out.parts = SummarizeParts(inputs);
   out.classes = BreakdownByClass(inputs);
   out.collectives = SummarizeCollectives(inputs);
   out.transfers = SummarizeTransfers(inputs);
   out.kernels = SummarizeKernels(inputs);
   out.path = SummarizePath(inputs);
-  out.host = SummarizeHost(inputs.timeline);
+  out.host = SummarizeHost(inputs);
   // Without launch costs, only work of the host's own can delay the GPU.
   if (inputs.workload.launch.modeled() || out.path.parts[kPathHostPart] > Time()) {
     out.host_share = HostShareOf(out.path, out.host);

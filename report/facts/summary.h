@@ -75,9 +75,12 @@ struct ClusterFacts {
   std::string fabric;
   int hosts = 0;
   int ranks = 0;
-  int working = 0;  // ranks that do anything: a program may take fewer GPUs than there are
+  int working = 0;  // ranks that work (Inputs::works)
   std::vector<GpuFacts> gpus;
 };
+
+// "16 of 64 GPUs run the program; ..."; empty if all of them do.
+std::string IdleGpusNote(const ClusterFacts& cluster);
 
 struct NetworkFacts {
   std::string name;

@@ -18,22 +18,26 @@ struct Sums {
     for (size_t i = 0; i < parts.size(); ++i) ps[i] += parts[i].ps();
     ++count;
   }
-  Time Mean(size_t part) const { return Time::Ps(static_cast<int64_t>(ps[part] / count)); }
+  Time Mean(size_t part) const {
+    return count == 0 ? Time() : Time::Ps(static_cast<int64_t>(ps[part] / count));
+  }
 };
 
 using PartSums = Sums<kPartCount>;
 
-// Summarizes what `parts_of` makes of the account of each rank.
+// Summarizes what `parts_of` makes of the account of each rank that works.
 template <size_t kParts, typename PartsOfAccount>
-std::array<PartSummary, kParts> SummarizeAccounts(const Timeline& timeline,
+std::array<PartSummary, kParts> SummarizeAccounts(const Inputs& inputs,
                                                   const PartsOfAccount& parts_of) {
   std::array<PartSummary, kParts> out;
   Sums<kParts> sums;
-  for (size_t rank = 0; rank < timeline.accounts.size(); ++rank) {
-    const std::array<Time, kParts> parts = parts_of(timeline.accounts[rank]);
+  for (int rank = 0; rank < inputs.workload.rank_count(); ++rank) {
+    if (!inputs.works(rank)) continue;
+    const std::array<Time, kParts> parts =
+        parts_of(inputs.timeline.accounts[static_cast<size_t>(rank)]);
     sums.Add(parts);
     for (size_t i = 0; i < parts.size(); ++i) {
-      if (parts[i] > out[i].max) out[i] = {Time(), parts[i], static_cast<int>(rank)};
+      if (parts[i] > out[i].max) out[i] = {Time(), parts[i], rank};
     }
   }
   for (size_t i = 0; i < out.size(); ++i) out[i].mean = sums.Mean(i);
@@ -72,14 +76,13 @@ std::string PartName(int part) {
   return "exposed " + DimensionNames()[static_cast<size_t>(part - 1)];
 }
 
-std::array<PartSummary, kPartCount> SummarizeParts(const Timeline& timeline) {
-  return SummarizeAccounts<kPartCount>(timeline, PartsOf);
+std::array<PartSummary, kPartCount> SummarizeParts(const Inputs& inputs) {
+  return SummarizeAccounts<kPartCount>(inputs, PartsOf);
 }
 
-std::array<PartSummary, kHostCauseCount> SummarizeHost(const Timeline& timeline) {
-  return SummarizeAccounts<kHostCauseCount>(timeline, [](const TimeAccount& account) {
-    return std::to_array(account.host_time.by_cause);
-  });
+std::array<PartSummary, kHostCauseCount> SummarizeHost(const Inputs& inputs) {
+  return SummarizeAccounts<kHostCauseCount>(
+      inputs, [](const TimeAccount& account) { return std::to_array(account.host_time.by_cause); });
 }
 
 std::vector<ClassBreakdown> BreakdownByClass(const Inputs& inputs) {

@@ -1,6 +1,6 @@
 // Where an iteration's time goes: the parts of Timeline::accounts (docs/explanation/accounting.md)
-// over all ranks and over each rank class. Means are rounded down to a picosecond. Pure functions
-// of their arguments.
+// over the ranks that work (Inputs::works) and over each rank class. Means are rounded down to a
+// picosecond. Pure functions of their arguments.
 #ifndef DRYDOCK_REPORT_INPUTS_BREAKDOWN_H_
 #define DRYDOCK_REPORT_INPUTS_BREAKDOWN_H_
 
@@ -22,15 +22,15 @@ using Parts = std::array<Time, kPartCount>;
 Parts PartsOf(const TimeAccount& account);
 std::string PartName(int part);  // "compute", "exposed tensor", ..., "host", "straggler wait", ...
 
-// One part over all ranks.
+// One part over the ranks that work; zero if there are none.
 struct PartSummary {
   Time mean;
   Time max;
   int max_rank = 0;  // the lowest rank with `max`
 };
-std::array<PartSummary, kPartCount> SummarizeParts(const Timeline& timeline);
+std::array<PartSummary, kPartCount> SummarizeParts(const Inputs& inputs);
 // The part `host` by cause.
-std::array<PartSummary, kHostCauseCount> SummarizeHost(const Timeline& timeline);
+std::array<PartSummary, kHostCauseCount> SummarizeHost(const Inputs& inputs);
 
 // A rank class: one pipeline stage, or one kind of rank within it.
 struct ClassBreakdown {

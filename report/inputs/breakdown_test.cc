@@ -43,7 +43,7 @@ TEST(Breakdown, PartsAreNamedInTheirOrder) {
 }
 
 TEST(Breakdown, MeansAndTheRankWithMost) {
-  const auto parts = SummarizeParts(FakeRun().timeline);
+  const auto parts = SummarizeParts(FakeRun());
   EXPECT_EQ(parts[kComputePart].mean, Time::Us(205));  // (250 + 260 + 155 + 155) / 4
   EXPECT_EQ(parts[kComputePart].max, Time::Us(260));
   EXPECT_EQ(parts[kComputePart].max_rank, 1);
@@ -52,11 +52,14 @@ TEST(Breakdown, MeansAndTheRankWithMost) {
 }
 
 TEST(Breakdown, MeansDoNotOverflowOnManyRanks) {
-  Timeline timeline;
+  constexpr size_t kRanks = 100000;
+  Inputs inputs;
+  inputs.workload.programs.emplace_back().ops.emplace_back();
+  inputs.workload.class_of_rank.assign(kRanks, 0);
   TimeAccount account;
   account.compute = Time::FromSeconds(1000);
-  timeline.accounts.assign(100000, account);
-  EXPECT_EQ(SummarizeParts(timeline)[0].mean, account.compute);
+  inputs.timeline.accounts.assign(kRanks, account);
+  EXPECT_EQ(SummarizeParts(inputs)[0].mean, account.compute);
 }
 
 TEST(Breakdown, ClassesHaveTheirRanksLayersAndMeans) {

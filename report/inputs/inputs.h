@@ -40,6 +40,9 @@ struct Inputs {
   }
   // Returns the plan of a call in a group; null if there is none (a pair that never communicates).
   const Plan* plan_of(uint32_t call, int group) const;
+  // Returns false if the rank has no ops: a captured program may take fewer GPUs than the cluster
+  // has.
+  bool works(int rank) const { return !program_of(rank).ops.empty(); }
 };
 
 Result<Inputs> ReadInputs(const std::string& run);

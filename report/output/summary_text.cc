@@ -67,14 +67,11 @@ std::string BandText(const Band& band) {
 std::string HeadText(const Summary& summary) {
   const Rates& rates = summary.rates;
   std::string out =
-      fmt::format("{} on {}: {} in {}, network {}\n{}\n\n", summary.job.model, summary.cluster.name,
+      fmt::format("{} on {}: {} in {}, network {}\n{}\n", summary.job.model, summary.cluster.name,
                   GpusText(summary), Plural(summary.cluster.hosts, "host"), summary.network.name,
                   summary.job.layout);
-  if (const ClusterFacts& cluster = summary.cluster; cluster.working < cluster.ranks) {
-    out.insert(out.size() - 1, fmt::format("{} of {} GPUs run the program; rates per GPU and "
-                                           "MFU are those of these\n",
-                                           cluster.working, cluster.ranks));
-  }
+  if (const std::string note = IdleGpusNote(summary.cluster); !note.empty()) out += note + "\n";
+  out += "\n";
   if (summary.length.stopped > Time()) {
     return out + fmt::format("stopped at       {}: {} of {} ops had ended\n",
                              ToString(summary.length.stopped), summary.length.ops_ended,

@@ -340,8 +340,9 @@ class Walker {
     const Submodule& s = w_.submodules[run.submodule];
     SavedTensors saved = SavedBy(s, rules_.working.loss);
     if (const auto* attention = s.As<submodule::Attention>()) {
-      if (rules_.repeats_keys || !attention->fused)
+      if (rules_.repeats_keys || !attention->fused) {
         RepeatKeys(*attention, OperandBytes(s.type), &saved);
+      }
       ShareAttention(*attention, before, &saved);
     } else if (s.Is<submodule::Activation>() && rules_.keeps_gates &&
                s.As<submodule::Activation>()->gated) {

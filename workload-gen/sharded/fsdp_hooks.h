@@ -103,6 +103,7 @@ class FsdpHooks : public ShardingHooks {
   void Start(Chunk* chunk, const std::vector<size_t>& units);
   void Start(Chunk* chunk, size_t unit);
   void Use(Chunk* chunk, size_t unit);
+  // True if the parameters are copies of what an all-gather has written to its buffer.
   bool copies() const { return plan_.version == 2; }
   void HoldWhole(const FsdpUnit& unit, State* state);
   void HoldReduced(const FsdpUnit& unit, State* state);
