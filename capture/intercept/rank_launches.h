@@ -12,15 +12,17 @@
 
 namespace drydock::capture {
 
-// Whether both start the same, but for the host that they are called on.
+// Whether both start the same program. The host that calls them may differ.
 bool SameLaunch(const Launch& a, const Launch& b);
 
-// Variables in which two launches differ, but for those that tell the host or the rank; sorted.
+// Names of the variables that differ between two launches, sorted. Variables that tell the host or
+// the rank are left out.
 std::vector<std::string> DifferentVariables(const Launch& a, const Launch& b);
 
-// Makes the launch of a command of which two ranks have been seen: what differs has to be a number
-// of the rank. Adds to `notes` the variables and the folder that differ otherwise. Errors: words
-// that differ otherwise.
+// Turns `first`, the launch of one rank, into the launch of all ranks, given the launch of another
+// rank. A word may differ only where it holds a number that follows from the rank. Adds to `notes`
+// the variables and the folder that differ in any other way. Errors: words that differ in any other
+// way.
 Status MergeRanks(const Launch& other, int other_rank, Launch* first,
                   std::vector<std::string>* notes);
 

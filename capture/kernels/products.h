@@ -24,8 +24,9 @@ LoggedProduct ProductOf(std::span<const int64_t> words);
 // The type of the operands, of those that a model of kernels knows.
 DataType TypeOfProduct(const LoggedProduct& product);
 
-// `is_backward`: a node of autograd computes it, and does not repeat the forward pass. A product of
-// a batch is a grouped linear in one kernel. Its name is empty. REQUIRES: no extent is 0.
+// Returns a submodule without a name. A batch of products becomes one grouped linear.
+// `is_backward`: autograd computes the product in the backward pass; a recomputed forward pass does
+// not count. REQUIRES: no extent is 0.
 Submodule ProductSubmodule(const LoggedProduct& product, bool is_backward);
 
 // Reads the words of a kConvolution entry. A convolution is the product that its kernel computes

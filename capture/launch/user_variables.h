@@ -9,12 +9,12 @@
 
 namespace drydock::capture {
 
-// Those of an environment that PyTorch, NCCL, CUDA, launchers and frameworks read, sorted; without
-// secrets (HF_TOKEN).
+// Returns the variables that PyTorch, NCCL, CUDA, launchers and frameworks read, sorted. Secrets
+// such as HF_TOKEN are left out.
 Variables SettingsIn(const Variables& environment);
 
-// Those that the programs of launches have from `own`, the caller's environment, as it is:
-// "NCCL_ALGO=Ring, OMP_NUM_THREADS=4"; "" if there is none.
+// Returns the settings that the programs inherit unchanged from the caller's environment `own`, as
+// text: "NCCL_ALGO=Ring, OMP_NUM_THREADS=4"; "" if there is none.
 std::string InheritedSettings(const std::vector<Launch>& launches, const Variables& own);
 
 }  // namespace drydock::capture

@@ -3,12 +3,15 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sha2.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -73,10 +76,39 @@ Status WriteWhole(const std::string& path, const std::string& shown, std::string
   return status;
 }
 
+constexpr std::string_view kTemporaryInfix = ".tmp-";
+
 // Returns a path that no other write, of this process or another, uses.
 std::string TemporaryPathFor(const std::string& path) {
   static std::atomic<int> count{0};
-  return fmt::format("{}.tmp-{}-{}", path, ::getpid(), ++count);
+  return fmt::format("{}{}{}-{}", path, kTemporaryInfix, ::getpid(), ++count);
+}
+
+// Whether `name` is one of TemporaryPathFor(`stem`), of a process that no longer runs.
+bool IsAbandoned(std::string_view name, std::string_view stem) {
+  if (!name.starts_with(stem)) return false;
+  name.remove_prefix(stem.size());
+  if (!name.starts_with(kTemporaryInfix)) return false;
+  name.remove_prefix(kTemporaryInfix.size());
+  const size_t dash = name.find('-');
+  pid_t process = 0;
+  const char* end = name.data() + std::min(dash, name.size());
+  if (std::from_chars(name.data(), end, process).ptr != end || process <= 0) return false;
+  if (dash == name.npos || name.find_first_not_of("0123456789", dash + 1) != name.npos)
+    return false;
+  return ::kill(process, 0) != 0 && errno == ESRCH;
+}
+
+// Removes what writes of `path` have left that were killed.
+void RemoveAbandoned(const std::string& path) {
+  const std::string stem = BaseName(path);
+  std::error_code ignored;
+  for (std::filesystem::directory_iterator entry(DirectoryOf(path), ignored), end;
+       !ignored && entry != end; entry.increment(ignored)) {
+    if (!IsAbandoned(entry->path().filename().native(), stem)) continue;
+    std::error_code failed;
+    std::filesystem::remove_all(entry->path(), failed);
+  }
 }
 
 // Returns the file that a write to `path` changes: the target of symbolic links, if it exists.
@@ -134,17 +166,25 @@ bool ExchangeDirectories(const std::string& from, const std::string& to) {
 }  // namespace
 
 Result<std::string> ReadFile(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // Without O_NONBLOCK, a pipe without a writer would block.
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return SystemError("read", path, errno);
   struct stat info = {};
   ::fstat(fd, &info);
-  const bool too_large = S_ISREG(info.st_mode) && static_cast<size_t>(info.st_size) > kMaxFile;
-  if (S_ISDIR(info.st_mode) || too_large) {
+  if (!S_ISREG(info.st_mode)) {
     ::close(fd);
-    return SystemError("read", path, too_large ? EFBIG : EISDIR);
+    if (S_ISDIR(info.st_mode)) return SystemError("read", path, EISDIR);
+    return Error(
+        fmt::format("cannot read: it is a {}; copy its content to a file and give that file",
+                    S_ISFIFO(info.st_mode) ? "pipe" : "device"),
+        {path, 0, 0});
+  }
+  if (static_cast<size_t>(info.st_size) > kMaxFile) {
+    ::close(fd);
+    return SystemError("read", path, EFBIG);
   }
   std::string content;
-  if (S_ISREG(info.st_mode)) content.reserve(static_cast<size_t>(info.st_size));
+  content.reserve(static_cast<size_t>(info.st_size));
   char buffer[1 << 16];
   for (;;) {
     const ssize_t n = ::read(fd, buffer, sizeof buffer);
@@ -168,6 +208,7 @@ Status WriteFileAtomically(const std::string& path, std::string_view content) {
     if (S_ISDIR(info.st_mode)) return SystemError("write", path, EISDIR);
     return WriteWhole(target, path, content, 0);  // write into a pipe or device
   }
+  RemoveAbandoned(target);
   const std::string temporary = TemporaryPathFor(target);
   RegisterUnfinished(temporary, false);
   Status status = WriteWhole(temporary, path, content);
@@ -179,17 +220,22 @@ Status WriteFileAtomically(const std::string& path, std::string_view content) {
   return status;
 }
 
-Result<StagedDirectory> StagedDirectory::Create(const std::string& target) {
+Result<StagedDirectory> StagedDirectory::Create(const std::string& target, IsOwned is_owned) {
+  RemoveAbandoned(target);
   std::string path = TemporaryPathFor(target);
   RegisterUnfinished(path, true);
-  if (::mkdir(path.c_str(), 0755) == 0) return StagedDirectory(target, std::move(path));
+  if (::mkdir(path.c_str(), 0755) == 0) {
+    return StagedDirectory(target, std::move(path), std::move(is_owned));
+  }
   const int code = errno;
   ForgetUnfinished(path);
   return SystemError("create", target, code);
 }
 
 StagedDirectory::StagedDirectory(StagedDirectory&& other) noexcept
-    : target_(std::move(other.target_)), path_(std::exchange(other.path_, {})) {}
+    : target_(std::move(other.target_)),
+      path_(std::exchange(other.path_, {})),
+      is_owned_(std::move(other.is_owned_)) {}
 
 StagedDirectory::~StagedDirectory() {
   if (path_.empty()) return;
@@ -202,6 +248,19 @@ Status StagedDirectory::Write(const std::string& name, std::string_view content)
   return WriteWhole(path_ + "/" + name, target_ + "/" + name, content);
 }
 
+// After the exchange, path_ is the older directory.
+void StagedDirectory::KeepFilesOfUser() const {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  for (fs::directory_iterator entry(path_, ignored), end; !ignored && entry != end;
+       entry.increment(ignored)) {
+    const fs::path name = entry->path().filename();
+    if (is_owned_(name.native())) continue;
+    std::error_code failed;
+    fs::rename(entry->path(), fs::path(target_) / name, failed);
+  }
+}
+
 Status StagedDirectory::Commit() {
   struct stat info = {};
   const bool replaces = ::lstat(target_.c_str(), &info) == 0;
@@ -210,6 +269,7 @@ Status StagedDirectory::Commit() {
                              : ::rename(path_.c_str(), target_.c_str()) == 0;
   if (!done) return SystemError("write", target_, errno);
   std::error_code ignored;
+  if (replaces && is_owned_) KeepFilesOfUser();
   if (replaces) std::filesystem::remove_all(path_, ignored);
   ForgetUnfinished(path_);
   path_.clear();

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <thread>
 
@@ -51,7 +52,6 @@ TEST(ReadFileTest, RefusesWhatCannotBeReadWhole) {
   EXPECT_EQ(ErrorText(ReadFile(dir / "none")),
             dir / "none" + ": error: cannot read: No such file or directory");
   EXPECT_EQ(ErrorText(ReadFile(dir.path())), dir.path() + ": error: cannot read: Is a directory");
-  EXPECT_EQ(*ReadFile("/dev/null"), "");
   const std::string sparse = dir / "sparse";
   ASSERT_TRUE(WriteFileAtomically(sparse, "x").ok());
   if (::truncate(sparse.c_str(), off_t{1} << 40) != 0) GTEST_SKIP() << "no sparse files here";
@@ -64,6 +64,39 @@ TEST(WriteFileTest, ReplacesWholeFiles) {
   ASSERT_TRUE(WriteFileAtomically(dir / "f", std::string("b\0c", 3)).ok());
   EXPECT_EQ(*ReadFile(dir / "f"), std::string("b\0c", 3));
   EXPECT_EQ(dir.List(), List({"f"}));
+}
+
+TEST(WriteFileTest, RemovesWhatAKilledWriterLeft) {
+  const TemporaryDirectory dir;
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  const std::string gone = std::to_string(child), running = std::to_string(::getppid());
+  const List others = {"f.tmp-" + running + "-1", "f.tmp-" + gone + "-1.txt", "f.tmp-",
+                       "f.tmp-" + gone + "x-1", "g.tmp-" + gone + "-1"};
+  for (const std::string& name : others) {
+    ASSERT_TRUE(MakeDirectories(dir / name).ok());
+  }
+  ASSERT_TRUE(MakeDirectories(dir / "f.tmp-" + gone + "-1/inner").ok());
+  ASSERT_TRUE(MakeDirectories(dir / "f.tmp-" + gone + "-12").ok());
+  ASSERT_TRUE(WriteFileAtomically(dir / "f", "x").ok());
+  List expected = others;
+  expected.push_back("f");
+  std::sort(expected.begin(), expected.end());
+  EXPECT_EQ(dir.List(), expected);
+}
+
+TEST(ReadFileTest, ReadsRegularFilesOnly) {
+  const TemporaryDirectory dir;
+  ASSERT_EQ(::mkfifo((dir / "pipe").c_str(), 0600), 0);
+  EXPECT_EQ(
+      ErrorText(ReadFile(dir / "pipe")),
+      dir / "pipe" +
+          ": error: cannot read: it is a pipe; copy its content to a file and give that file");
+  EXPECT_EQ(
+      ErrorText(ReadFile("/dev/zero")),
+      "/dev/zero: error: cannot read: it is a device; copy its content to a file and give that "
+      "file");
 }
 
 TEST(WriteFileTest, FailuresChangeNothing) {
@@ -188,6 +221,21 @@ TEST(StagedDirectoryTest, ReplacesAnOlderDirectoryAsAWhole) {
     EXPECT_EQ(dir.List(), List({"out"}));
   }
   EXPECT_FALSE(FileExists(dir / "out/one"));
+}
+
+TEST(StagedDirectoryTest, FilesOfTheUserStay) {
+  const TemporaryDirectory dir;
+  for (const char* version : {"own-1", "own-2"}) {
+    Result<StagedDirectory> staged = StagedDirectory::Create(
+        dir / "out", [](std::string_view name) { return name.starts_with("own-"); });
+    ASSERT_TRUE(staged.ok());
+    ASSERT_TRUE(staged->Write(version, version).ok());
+    ASSERT_EQ(ErrorText(staged->Commit()), "ok");
+    ASSERT_TRUE(WriteFileAtomically(dir / "out/notes", "mine").ok());
+  }
+  EXPECT_EQ(*ReadFile(dir / "out/notes"), "mine");
+  EXPECT_FALSE(FileExists(dir / "out/own-1"));
+  EXPECT_EQ(dir.List(), List({"out"}));
 }
 
 TEST(StagedDirectoryTest, IsRemovedIfNotCommitted) {

@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -238,17 +237,20 @@ class WorkloadGen(unittest.TestCase):
         self.assertEqual(self.run_tool(MODEL, CLUSTER),
                          (2, "", "workload-gen: error: -o RUN is required\nworkload-gen: see workload-gen --help\n"))
 
-    def test_a_model_from_a_pipe_counts_by_its_content(self):
+    def test_only_regular_files_are_read(self):
         pipe = self.folder / "model.yaml"
         os.mkfifo(pipe)
-        text = (ROOT / MODEL).read_text()
-        for model in [text, text.replace("layers: 48", "layers: 24"), text]:
-            writer = threading.Thread(target=pipe.write_text, args=[model])
-            writer.start()
-            status, _, stderr = self.run_tool(pipe, CLUSTER, "-o", self.out, "--if-changed")
-            writer.join()
-            self.assertEqual(status, 0, stderr)
-            self.assertNotIn("up to date", stderr)
+        for path, kind in [(pipe, "pipe"), ("/dev/zero", "device")]:
+            self.assertEqual(self.run_tool(path, CLUSTER, "-o", self.out),
+                             (1, "", f"{path}: error: cannot read: it is a {kind}; copy its content to a file and give "
+                              "that file\n"))
+
+    def test_files_of_the_user_stay(self):
+        self.assertEqual(self.run_tool(MODEL, CLUSTER, "-q", "-o", self.out), (0, "", ""))
+        own = pathlib.Path(self.out) / "1-workload" / "notes.txt"
+        own.write_text("mine")
+        self.assertEqual(self.run_tool(MODEL, CLUSTER, "-q", "-o", self.out), (0, "", ""))
+        self.assertEqual(own.read_text(), "mine")
 
     def test_if_changed_skips_unchanged_inputs(self):
         self.assertEqual(self.run_tool(MODEL, CLUSTER, "-q", "-o", self.out), (0, "", ""))

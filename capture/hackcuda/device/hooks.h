@@ -24,11 +24,11 @@ void hackcuda_resume_clock(void);
 /* The number of a text, for the calls below. */
 int64_t hackcuda_name(const char* text, size_t length);
 
-/* What is known of values in the memory of a GPU. */
+/* Where values in the memory of a GPU come from. */
 enum hackcuda_knowledge {
-  HACKCUDA_COMPUTED, /* they are those that a GPU would have */
-  HACKCUDA_ASSUMED,  /* they follow from zeros, or from choices that are equally frequent */
-  HACKCUDA_UNKNOWN,  /* zeros stand for them */
+  HACKCUDA_COMPUTED, /* the host has computed them: a real GPU would hold the same */
+  HACKCUDA_ASSUMED,  /* computed from an assumption: zeros, or that choices are equally frequent */
+  HACKCUDA_UNKNOWN,  /* nobody has computed them; memory holds zeros */
 };
 /* `origin`: the number of a text that says what made them unknown; -1: none. */
 void hackcuda_set_values(const void* at, size_t bytes, int knowledge, int64_t origin);

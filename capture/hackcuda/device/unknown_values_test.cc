@@ -1,4 +1,4 @@
-// "Is it known, of each byte of a GPU's memory, whether somebody computed it?"
+// Tests how libhackcuda remembers which bytes of GPU memory nobody has computed.
 #include "capture/hackcuda/device/unknown_values.h"
 
 #include <gtest/gtest.h>

@@ -208,7 +208,7 @@ int64_t OriginOf(const Operator& op, const Inputs& inputs, bool passes_on) {
   return hackcuda_name(text.data(), text.size());
 }
 
-// The tensors that an operator writes, besides those that it returns.
+// The tensors that an operator writes but does not return.
 std::vector<at::Tensor> Written(const Operator& op, c10::ArrayRef<const c10::IValue> inputs,
                                 c10::ArrayRef<const c10::IValue> outputs) {
   std::vector<at::Tensor> written;

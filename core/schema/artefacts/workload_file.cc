@@ -294,13 +294,18 @@ Status ReadPrograms(const std::string& run, const proto::Manifest& manifest, Wor
   return OkStatus();
 }
 
+bool IsFileOfWorkload(std::string_view name) {
+  return name == BaseName(kManifestName) || name == BaseName(kTopologyName) ||
+         (name.starts_with("class-") && name.ends_with(".et"));
+}
+
 }  // namespace
 
 Status WriteWorkload(const std::string& run, const Workload& workload, const ClusterInput& cluster,
                      const Provenance& provenance, const std::string& attention_backend) {
   RETURN_IF_ERROR(MakeDirectories(run));
   const std::string target = run + "/" + kWorkloadName;
-  ASSIGN_OR_RETURN(StagedDirectory directory, StagedDirectory::Create(target));
+  ASSIGN_OR_RETURN(StagedDirectory directory, StagedDirectory::Create(target, IsFileOfWorkload));
   proto::Manifest manifest;
   protocol::FillProvenance(kKind, provenance, manifest.mutable_provenance());
   manifest.set_cluster_yaml(cluster.yaml);
