@@ -29,6 +29,10 @@ constexpr size_t kPage = 4096;
 void PreferLargePages() {
   if (mallopt(M_MMAP_MAX, 0) == 0) return;
   if (mallopt(M_TRIM_THRESHOLD, -1) == 0) return;
+  // A program that looks for uses of fresh memory sets this variable, and malloc then fills what it
+  // hands out. This block would become 8 GB of real memory.
+  const char* perturb = getenv("MALLOC_PERTURB_");
+  if (perturb != nullptr) mallopt(M_PERTURB, 0);
   void* block = malloc(kHeap);
   if (block == nullptr) return;
   const auto begin = reinterpret_cast<uintptr_t>(block);
@@ -36,6 +40,7 @@ void PreferLargePages() {
   const uintptr_t end = (begin + kHeap) / kLargePage * kLargePage;
   madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE);
   free(block);
+  if (perturb != nullptr) mallopt(M_PERTURB, atoi(perturb));
 }
 #else
 void PreferLargePages() {}
