@@ -1,17 +1,18 @@
 #include "core/base/cli.h"
 
-#include <CLI/CLI.hpp>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <iostream>
+#include <new>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -58,6 +59,18 @@ void OnInterrupt(int /*signal*/) {
   RemoveUnfinishedFiles();
   SayInterrupted();
   ::_exit(kExitInterrupted);
+}
+
+// What OnMemoryExhausted prints.
+std::string memory_words;
+
+// Called by operator new, on any thread, so it allocates nothing.
+[[noreturn]] void OnMemoryExhausted() {
+  RemoveUnfinishedFiles();
+  if (silent || ::write(STDERR_FILENO, memory_words.data(), memory_words.size()) < 0) {
+    ::_exit(kExitBadInput);  // stderr has no reader
+  }
+  ::_exit(kExitBadInput);
 }
 
 void HandleSignals() {
@@ -204,6 +217,11 @@ int RunTool(int argc, char** argv, const CommandMaker& make,
   const auto start = std::chrono::steady_clock::now();
   Tool tool(make, make_commands);
   const ToolInfo& info = tool.info();
+  memory_words =
+      info.name +
+      ": error: this machine has too little memory for this run; free some, or raise the "
+      "limit (ulimit -v)\n";
+  std::set_new_handler(OnMemoryExhausted);
   if (const std::optional<int> exit = tool.Parse(argc, argv)) return *exit;
   Status status;
   try {

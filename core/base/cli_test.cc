@@ -9,6 +9,7 @@
 
 #include <csignal>
 #include <fstream>
+#include <thread>
 
 #include "core/base/files.h"
 #include "core/testing/unit_testing.h"
@@ -106,6 +107,15 @@ TEST(RunToolTest, BadInputAndInternalErrors) {
   const Outcome internal = RunMill({}, []() -> Status { throw std::runtime_error("stone broke"); });
   EXPECT_EQ(internal.exit, 3);
   EXPECT_EQ(internal.err, "mill: internal error: stone broke\n");
+}
+
+TEST(RunToolTest, TooLittleMemory) {
+  const Body body = [] {
+    std::thread([] { ::operator delete(::operator new (size_t{1} << 60)); }).join();
+    return OkStatus();
+  };
+  EXPECT_EXIT(RunBareMill(body), ::testing::ExitedWithCode(1),
+              "^mill: error: this machine has too little memory for this run; ");
 }
 
 TEST(RunToolTest, StatsGoToStandardError) {

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 
 namespace drydock {
 namespace {
@@ -16,6 +17,7 @@ constexpr size_t kMappedFrom = 64 << 10;
 std::mutex mutex;
 std::unordered_map<void*, size_t> blocks;
 int64_t in_use = 0;
+size_t exhaustion = 0;
 
 }  // namespace
 
@@ -29,11 +31,19 @@ void* AllocateFake(size_t bytes) {
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (address == MAP_FAILED) address = nullptr;
   }
-  if (address == nullptr) return nullptr;
   const std::lock_guard<std::mutex> lock(mutex);
+  if (address == nullptr) {
+    exhaustion = bytes;
+    return nullptr;
+  }
   blocks[address] = bytes;
   in_use += static_cast<int64_t>(bytes);
   return address;
+}
+
+size_t TakeExhaustion() {
+  const std::lock_guard<std::mutex> lock(mutex);
+  return std::exchange(exhaustion, 0);
 }
 
 void FreeFake(void* address) {

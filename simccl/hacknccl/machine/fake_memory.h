@@ -8,8 +8,11 @@
 
 namespace drydock {
 
-// Returns zeroed memory, or null if the address space is exhausted.
+// Returns zeroed memory, or null if this machine has no memory or address space left.
 void* AllocateFake(size_t bytes);
+// Returns the bytes of the last call of AllocateFake that returned null since the last call of this
+// function, 0: there was none.
+size_t TakeExhaustion();
 // Ignores null and addresses that are not from AllocateFake.
 void FreeFake(void* address);
 

@@ -14,6 +14,7 @@
 #include "simccl/hacknccl/launch/make_calls.h"
 #include "simccl/hacknccl/launch/pat.h"
 #include "simccl/hacknccl/log/log.h"
+#include "simccl/hacknccl/machine/fake_memory.h"
 #include "simccl/hacknccl/solo/links.h"
 
 namespace drydock {
@@ -57,6 +58,11 @@ std::string CheckMessages(const std::vector<hacknccl_call>& calls, const ncclCom
 
 std::string Failure(const char* what, ncclResult_t result) {
   std::string warnings = TakeWarnings();
+  // NCCL blames CUDA for it.
+  if (const size_t bytes = TakeExhaustion(); bytes > 0) {
+    return std::string(what) + ": this machine has too little memory: " + std::to_string(bytes) +
+           " B could not be reserved; free some, or raise the limit (ulimit -v)";
+  }
   if (warnings.empty()) warnings = ncclGetErrorString(result);
   return std::string(what) + ": " + warnings;
 }
