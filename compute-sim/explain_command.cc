@@ -96,7 +96,7 @@ Status Run(const Options& options, const CommonOptions& common) {
       LoadModelOptions(options.model, ProfilePaths(options.model, workload.topology.gpus),
                        file.attention_backend));
   ASSIGN_OR_RETURN(const KernelTimes times, Simulate(workload, loaded.simulate));
-  if (!common.check) fmt::print("{}", Explain(workload, times));
+  if (!common.check) fmt::print("{}", Printable(Explain(workload, times)));
   Report(kInfo, common, Summary(times));
   for (const std::string& line : LimitsWithoutEffect(workload, loaded.simulate)) {
     Report(kInfo, common, line);

@@ -79,7 +79,7 @@ Result<Inputs> ReadInputs(const Options& options) {
 Status Dump(const std::string& run) {
   ASSIGN_OR_RETURN(const WorkloadFile file, ReadWorkload(run, WorkloadParts::kTables));
   ASSIGN_OR_RETURN(const WhatIf what_if, ReadWhatIf(run, file));
-  fmt::print("{}", WhatIfText(what_if));
+  fmt::print("{}", Printable(WhatIfText(what_if)));
   return OkStatus();
 }
 
@@ -145,7 +145,7 @@ Status Run(const Options& options, const CommonOptions& common, Processes* proce
   if (what_if.began) Say(fmt::format("\r{:90}\r", ""));
   if (!answers.ok()) return answers.error();
   RETURN_IF_ERROR(WriteWhatIf(options.run, *answers, inputs.provenance));
-  if (!common.quiet) fmt::print("{}", WhatIfText(*answers));
+  if (!common.quiet) fmt::print("{}", Printable(WhatIfText(*answers)));
   return OkStatus();
 }
 

@@ -86,11 +86,11 @@ Result<Content> MakeContent(const ReportOptions& options, TraceRanks choice) {
   if (options.check) return out;
   ASSIGN_OR_RETURN(const BandErrors errors, LoadBandErrors());
   out.summary = Summarize(out.inputs, errors);
-  out.text = SummaryText(out.summary);
+  out.text = Printable(SummaryText(out.summary));
   if (options.compare.empty()) return out;
   ASSIGN_OR_RETURN(const Inputs other, ReadInputs(options.compare));
   out.comparison = Compare(out.summary, Summarize(other), options.compare);
-  out.text += ComparisonText(*out.comparison);
+  out.text += Printable(ComparisonText(*out.comparison));
   return out;
 }
 

@@ -34,7 +34,7 @@ void Declare(CLI::App* app, Options* options, const CommonOptions&) {
 Status Run(const Options& options, const CommonOptions& common) {
   ASSIGN_OR_RETURN(const SelectedCall selected, SelectCall(options.call, options.nccl_library));
   ASSIGN_OR_RETURN(const std::string text, Explain(selected, options.nccl_library, common.verbose));
-  if (!common.check) fmt::print("{}", text);
+  if (!common.check) fmt::print("{}", Printable(text));
   return OkStatus();
 }
 

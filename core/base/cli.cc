@@ -274,7 +274,7 @@ void SayWhenInterrupted(const char* name, InterruptWords words) {
 }
 
 void Report(const ToolInfo& info, const CommonOptions& common, const std::string& line) {
-  if (!common.quiet) Say(fmt::format("{}: {}\n", info.name, line));
+  if (!common.quiet) Say(Printable(fmt::format("{}: {}", info.name, line)) + "\n");
 }
 
 }  // namespace drydock

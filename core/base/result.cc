@@ -11,16 +11,6 @@ namespace {
 constexpr size_t kWindow = 100;  // characters shown of a long line
 constexpr size_t kBefore = 60;   // of these, before the caret
 
-// Replaces control characters, which garble a terminal.
-std::string Printable(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    const auto byte = static_cast<unsigned char>(c);
-    if ((byte < 0x20 && c != '\t' && c != '\n') || byte == 0x7F) c = '?';
-  }
-  return out;
-}
-
 // Returns the UTF-8 characters of `text`.
 std::vector<std::string_view> Characters(std::string_view text) {
   std::vector<std::string_view> characters;
@@ -51,6 +41,22 @@ std::string Excerpt(std::string_view line, int column) {
 }
 
 }  // namespace
+
+std::string Printable(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    // U+0080 to U+009F in UTF-8; some terminals obey them as ESC and a letter.
+    const bool high = byte == 0xC2 && i + 1 < text.size() &&
+                      static_cast<unsigned char>(text[i + 1]) >= 0x80 &&
+                      static_cast<unsigned char>(text[i + 1]) < 0xA0;
+    const bool low = (byte < 0x20 && byte != '\t' && byte != '\n') || byte == 0x7F;
+    out += high || low ? '?' : text[i];
+    if (high) ++i;
+  }
+  return out;
+}
 
 std::string Diagnostic::ToString() const {
   if (!location.known()) return fmt::format("error: {}", Printable(message));

@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -13,6 +14,10 @@
 #include "core/base/check.h"
 
 namespace drydock {
+
+// Returns `text` with '?' in place of control characters, which a terminal obeys: a name in a file
+// could change its colors or title. Line breaks and tabs stay.
+std::string Printable(std::string_view text);
 
 struct Location {
   std::string file;

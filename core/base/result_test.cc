@@ -78,6 +78,15 @@ TEST(DiagnosticTest, ControlCharactersDoNotReachTheTerminal) {
             "   ^");
 }
 
+TEST(PrintableTest, KeepsTextAndReplacesWhatATerminalObeys) {
+  EXPECT_EQ(Printable("plain\ttext\né€😀"), "plain\ttext\né€😀");
+  EXPECT_EQ(Printable("\x1b[31mred\a\r\x7f"), "?[31mred???");
+  EXPECT_EQ(Printable("\xc2\x9b"
+                      "31m\xc2\xa0"),
+            "?31m\xc2\xa0");
+  EXPECT_EQ(Printable("\xc2"), "\xc2");
+}
+
 TEST(DiagnosticTest, EachDiagnosticHasItsOwnLine) {
   const Error error(std::vector<Diagnostic>{{"one", {"f", 1, 0}, {}}, {"two", {"f", 2, 0}, {}}});
   EXPECT_EQ(error.ToString(), "f:1: error: one\nf:2: error: two");

@@ -166,7 +166,11 @@ class TreeBuilder : public YAML::EventHandler {
                 const std::string& value) override {
     YamlNode node = text_.Placed(mark);
     RefuseTag(node, tag);
-    if (value.find(kEndOfFile) != std::string::npos) Fail(node, "this quote is not closed");
+    if (value.find(kEndOfFile) != std::string::npos) {
+      Fail(node, "this quote is not closed");
+    } else if (Printable(value) != value) {
+      Fail(node, "this value has a control character; leave it out");
+    }
     node.kind = YamlNode::Kind::kScalar;
     node.scalar = value;
     Add(std::move(node), anchor, {1, value.size(), 0});

@@ -115,6 +115,13 @@ TEST(ParseYamlTest, RefusesBytesThatAreNotText) {
             "f.yaml:2:4: error: the control character 0x1b does not belong in a text file\n"
             "  b: ?[2J\n"
             "     ^");
+  EXPECT_EQ(ErrorOf("a: \"\\e[31mred\"\n"),
+            "f.yaml:1:4: error: this value has a control character; leave it out\n"
+            "  a: \"\\e[31mred\"\n"
+            "     ^");
+  EXPECT_EQ(ErrorOf("a: \"\\x9b31m\"\n").substr(0, 46),
+            "f.yaml:1:4: error: this value has a control ch");
+  EXPECT_EQ(ErrorOf("a: \"tab\\t and line\\n\"\n"), "ok");
   EXPECT_EQ(ErrorOf("a: caf\xe9\n").substr(0, 46),
             "f.yaml:1:7: error: byte 0xe9 is not UTF-8 text");
   for (const char* bad : {"\x80", "\xc3", "\xc0\xaf", "\xe0\x80\xaf", "\xed\xa0\x80",
@@ -209,7 +216,7 @@ TEST(LoadYamlTest, FilesThatCannotBeRead) {
 // ---- ToYaml -----------------------------------------------------------------------------------
 
 TEST(ToYamlTest, ReadsBackAsTheSameTree) {
-  for (const char* text : {"a: 1", "a: 'it''s'", "a: \"line\\nbreak \\\\ \\\" \\x01 \\t tab\"",
+  for (const char* text : {"a: 1", "a: 'it''s'", "a: \"line\\nbreak \\\\ \\\" \\t tab\"",
                            "a: |\n  two\n  lines\n", "a: 'null'\nb: null\nc: {}\nd: []\n",
                            "- [a, [b, c]]\n- {k: {l: m}}\n", "a: ' blanks '", "a: ''", "'': x",
                            "a: 'x: y, [z] #'", "a: é€😀", "\"k\\ney\": v"}) {

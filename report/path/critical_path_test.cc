@@ -109,6 +109,9 @@ TEST(PathCsv, HasALineForEachStepWithItsOpAndItsLinks) {
                   "\"compute\",forward,,\n"
                   "110.000000,150.000000,transfer,tensor communication,0,1,"
                   "\"tp.all-reduce mb0 layer0\",\"tp\",forward,1,\"host 0/GPU 1 to GPU 0\"\n"));
+  inputs.workload.streams[0] = "=1+\"1\"";
+  EXPECT_THAT(PathCsv(inputs, SummarizePath(inputs)),
+              testing::HasSubstr("\"layer.forward mb0 layer0\",\"'=1+\"\"1\"\"\",forward"));
 }
 
 }  // namespace

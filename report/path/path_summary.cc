@@ -72,9 +72,11 @@ void AddTo(std::map<std::string, PathShare>* by_name, const std::string& name, T
   ++share.steps;
 }
 
-// Quotes a CSV field, as names come from files.
+// Quotes a CSV field, as names come from files. A spreadsheet takes a field that begins with one of
+// these characters for a formula; the apostrophe makes it text.
 std::string Quoted(const std::string& text) {
   std::string out = "\"";
+  if (text.find_first_of("=+-@\t") == 0) out += '\'';
   for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c == '\n' ? ' ' : c);
   return out + "\"";
 }

@@ -69,7 +69,7 @@ void AddSliceOptions(CLI::App* app, SliceWords* words) {
 
 Status WriteText(const std::string& output, const std::string& text) {
   if (!output.empty()) return WriteFileAtomically(output, text);
-  fmt::print("{}", text);
+  fmt::print("{}", Printable(text));
   return OkStatus();
 }
 

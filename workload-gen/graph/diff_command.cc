@@ -52,7 +52,7 @@ class DiffCommand final : public Command {
       diff.notes.insert(diff.notes.begin(), "the clusters differ");
     }
     if (!json_.empty()) RETURN_IF_ERROR(WriteFileAtomically(json_, DiffJson(diff)));
-    fmt::print("{}", DiffText(diff, shown_));
+    fmt::print("{}", Printable(DiffText(diff, shown_)));
     if (diff.equal()) return OkStatus();
     return Error(fmt::format("{} and {} differ", a_, b_));
   }
