@@ -96,7 +96,7 @@ class Pipeline(unittest.TestCase):
 
     def test_a_second_run_elsewhere_gives_the_same_bytes_with_other_threads_and_environment(self):
         environment = {"PATH": os.environ["PATH"], "NCCL_ALGO": "Tree", "NCCL_PROTO": "LL", "NCCL_DEBUG": "INFO",
-                       "NCCL_TOPO_FILE": "/nowhere", "NS_LOG": "*", "LC_ALL": "tr_TR.UTF-8", "OMP_NUM_THREADS": "1"}
+                       "NCCL_TOPO_FILE": "/nowhere", "NS_LOG": "*", "OMP_NUM_THREADS": "1"}
         again = self.shared / "another name"
         self.addCleanup(shutil.rmtree, again)
         for stage in STAGES:
@@ -105,6 +105,26 @@ class Pipeline(unittest.TestCase):
         wanted, got = artefacts(self.good), artefacts(again)
         self.assertEqual(list(got), list(wanted))
         self.assertEqual([name for name in wanted if wanted[name] != got[name]], [])
+
+    def test_the_language_of_the_user_changes_nothing(self):
+        """German writes 1,5; the capital of a Turkish i is not I."""
+        locales = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, locales)
+        for language in ["de_DE", "tr_TR"]:
+            with self.subTest(language=language):
+                subprocess.run(["localedef", "-i", language, "-f", "UTF-8", locales / f"{language}.UTF-8"], check=True)
+                environment = {"PATH": os.environ["PATH"], "LOCPATH": str(locales), "LC_ALL": f"{language}.UTF-8"}
+                spoken = subprocess.run(["bash", "-c", "printf %.1f 1,5"], env=environment, capture_output=True, text=True)
+                self.assertEqual(spoken.stdout, "1,5", "the language is installed")
+                again = self.shared / language
+                self.addCleanup(shutil.rmtree, again)
+                for stage in STAGES:
+                    self.run_stage(stage, again, check=True, env=environment)
+                wanted, got = artefacts(self.good), artefacts(again)
+                self.assertEqual(list(got), list(wanted))
+                self.assertEqual([name for name in wanted if wanted[name] != got[name]], [])
+                done = self.run_stage("exec-engine", again, "--network", "fluif", env=environment)
+                self.assertIn("did you mean 'fluid'", done.stderr)
 
     # --- artefacts in the run directory ---------------------------------------------------------
 
