@@ -206,6 +206,12 @@ struct Assumption {
   std::string source;  // where the value comes from: a file, a measurement; may be empty
 };
 
+// A value that the user has replaced on the command line.
+struct ReplacedValue {
+  std::string text;     // "fabric.spine.oversubscription=4"
+  bool changes = true;  // false: the workload and its topology are the same without it
+};
+
 struct Workload {
   Topology topology;
   std::vector<std::string> streams;  // [0] = "compute", then "tp", "dp", "pp-send", ...
@@ -232,6 +238,7 @@ struct Workload {
   std::vector<std::vector<MemoryPart>> memory;
   std::vector<PyTorchPeaks> pytorch;  // by class; empty if unknown
   std::vector<Assumption> assumptions;
+  std::vector<ReplacedValue> replaced;
 
   int rank_count() const { return static_cast<int>(class_of_rank.size()); }
   int class_count = 0;

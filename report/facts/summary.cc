@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "report/facts/notes.h"
+
 namespace drydock {
 namespace {
 
@@ -118,13 +120,6 @@ std::optional<MemoryFacts> MemoryOf(const Workload& workload) {
 
 }  // namespace
 
-std::string IdleGpusNote(const ClusterFacts& cluster) {
-  if (cluster.working == cluster.ranks) return "";
-  return fmt::format(
-      "{} of {} GPUs run the program; rates per GPU and shares of the time leave out the others",
-      cluster.working, cluster.ranks);
-}
-
 Summary Summarize(const Inputs& inputs, const std::optional<BandErrors>& errors) {
   Summary out;
   out.job = JobOf(inputs.workload.totals);
@@ -145,6 +140,7 @@ Summary Summarize(const Inputs& inputs, const std::optional<BandErrors>& errors)
     out.host_share = HostShareOf(out.path, out.host);
   }
   out.assumptions = AllAssumptions(inputs);
+  out.notes = NotesOf(inputs);
   out.what_if = inputs.what_if;
   if (errors && out.length.stopped == Time()) {
     out.band =

@@ -79,9 +79,6 @@ struct ClusterFacts {
   std::vector<GpuFacts> gpus;
 };
 
-// "16 of 64 GPUs run the program; ..."; empty if all of them do.
-std::string IdleGpusNote(const ClusterFacts& cluster);
-
 struct NetworkFacts {
   std::string name;
   std::optional<CongestionControl> congestion_control;  // absent: the network does not simulate it
@@ -114,6 +111,7 @@ struct Summary {
   KernelSummary kernels;
   PathSummary path;
   std::vector<Assumption> assumptions;
+  std::vector<std::string> notes;  // NotesOf
   std::optional<WhatIf> what_if;  // absent if exec-engine what-if was not run
 
   double ShareOf(Time part) const {

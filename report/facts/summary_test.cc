@@ -29,10 +29,6 @@ TEST(Summary, RatesAreThoseOfTheGpusThatWork) {
   EXPECT_DOUBLE_EQ(*summary.rates.mfu, 9.6e10 / (600e-6 * 3 * 100e12));
   EXPECT_DOUBLE_EQ(summary.rates.tokens_per_gpu_second, 4096 / 600e-6 / 3);
   EXPECT_EQ(summary.parts[0].mean.ps(), 665'000'000 / 3);  // (250 + 260 + 155) us
-  EXPECT_EQ(IdleGpusNote(summary.cluster),
-            "3 of 4 GPUs run the program; rates per GPU and shares of the time leave out the "
-            "others");
-  EXPECT_EQ(IdleGpusNote(Summarize(FakeRun()).cluster), "");
 }
 
 TEST(Summary, HardwareFlopsUtilisationCountsRecompute) {

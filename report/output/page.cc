@@ -214,9 +214,7 @@ std::string PageOf(const Inputs& inputs, const Summary& summary, const PageOptio
       Html(title), kStyle, Html(title), summary.cluster.ranks,
       summary.cluster.ranks == 1 ? "" : "s", summary.cluster.hosts,
       summary.cluster.hosts == 1 ? "" : "s", Html(summary.job.layout), Html(summary.network.name));
-  if (const std::string note = IdleGpusNote(summary.cluster); !note.empty()) {
-    out += "<p>" + note + "</p>\n";
-  }
+  for (const std::string& note : summary.notes) out += "<p>" + Html(note) + "</p>\n";
   out += Tiles(summary);
   out +=
       Section("Where the time goes",

@@ -314,6 +314,7 @@ std::string SummaryJson(const Summary& summary, const Comparison* comparison) {
   out["iteration_time_s"] = Seconds(rates.iteration);
   out["iteration_time_ps"] = rates.iteration.ps();
   if (summary.band) out["band"] = BandJson(*summary.band);
+  if (!summary.notes.empty()) out["notes"] = summary.notes;
   if (summary.length.stopped > Time()) {
     out["stopped_s"] = Seconds(summary.length.stopped);
     out["ops_ended"] = summary.length.ops_ended;

@@ -70,7 +70,7 @@ std::string HeadText(const Summary& summary) {
       fmt::format("{} on {}: {} in {}, network {}\n{}\n", summary.job.model, summary.cluster.name,
                   GpusText(summary), Plural(summary.cluster.hosts, "host"), summary.network.name,
                   summary.job.layout);
-  if (const std::string note = IdleGpusNote(summary.cluster); !note.empty()) out += note + "\n";
+  for (const std::string& note : summary.notes) out += note + "\n";
   out += "\n";
   if (summary.length.stopped > Time()) {
     return out + fmt::format("stopped at       {}: {} of {} ops had ended\n",

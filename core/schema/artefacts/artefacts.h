@@ -45,6 +45,10 @@ enum class WorkloadParts { kTables, kAll };  // kTables leaves Workload::program
 // `attention_backend`: one of core/model/attention_backend.h, or "" if unknown.
 Status WriteWorkload(const std::string& run, const Workload& workload, const ClusterInput& cluster,
                      const Provenance& provenance, const std::string& attention_backend = "");
+// Returns a hash of all that later tools read of a workload. The texts of the cluster do not count,
+// only what follows from them; neither do the replaced values. Errors: those of WriteWorkload.
+Result<std::string> DigestOf(const Workload& workload, const ClusterInput& cluster,
+                             const std::string& attention_backend = "");
 struct WorkloadFile {
   Workload workload;
   ClusterInput cluster;  // without its topology, which is in the workload

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <optional>
 
 #include "core/schema/artefacts/call_codec.h"
@@ -156,6 +157,9 @@ void DecodeTables(const proto::Manifest& from, Workload* to) {
                 from.layout(),
                 protocol::ToEnum<DataType>(from.precision())};
   to->launch = Decode(from.launch());
+  for (const proto::Manifest::ReplacedValue& each : from.replaced()) {
+    to->replaced.push_back({each.text(), !each.changes_nothing()});
+  }
   for (const proto::Manifest::Assumption& each : from.assumptions()) {
     to->assumptions.push_back({each.name(), each.value(), each.source()});
   }
@@ -299,15 +303,27 @@ bool IsFileOfWorkload(std::string_view name) {
          (name.starts_with("class-") && name.ends_with(".et"));
 }
 
-}  // namespace
+// What the report tells and no tool computes with.
+void EncodeNotes(const Workload& workload, proto::Manifest* manifest) {
+  for (const Assumption& each : workload.assumptions) {
+    proto::Manifest::Assumption* added = manifest->add_assumptions();
+    added->set_name(each.name);
+    added->set_value(each.value);
+    added->set_source(each.source);
+  }
+  for (const ReplacedValue& each : workload.replaced) {
+    proto::Manifest::ReplacedValue* added = manifest->add_replaced();
+    added->set_text(each.text);
+    added->set_changes_nothing(!each.changes);
+  }
+}
 
-Status WriteWorkload(const std::string& run, const Workload& workload, const ClusterInput& cluster,
-                     const Provenance& provenance, const std::string& attention_backend) {
-  RETURN_IF_ERROR(MakeDirectories(run));
-  const std::string target = run + "/" + kWorkloadName;
-  ASSIGN_OR_RETURN(StagedDirectory directory, StagedDirectory::Create(target, IsFileOfWorkload));
-  proto::Manifest manifest;
-  protocol::FillProvenance(kKind, provenance, manifest.mutable_provenance());
+// Calls `write` for each file of 1-workload/. `manifest` has the notes and the provenance. Errors
+// name the file in `target`.
+Status EncodeFiles(const Workload& workload, const ClusterInput& cluster, const std::string& tool,
+                   const std::string& attention_backend, const std::string& target,
+                   proto::Manifest manifest,
+                   const std::function<Status(const std::string&, const std::string&)>& write) {
   manifest.set_cluster_yaml(cluster.yaml);
   for (const auto& [name, text] : cluster.files) {
     proto::NamedText* file = manifest.add_files();
@@ -318,12 +334,6 @@ Status WriteWorkload(const std::string& run, const Workload& workload, const Clu
   EncodeTotals(workload.totals, &manifest);
   Encode(workload.launch, manifest.mutable_launch());
   manifest.set_attention_backend(attention_backend);
-  for (const Assumption& each : workload.assumptions) {
-    proto::Manifest::Assumption* added = manifest.add_assumptions();
-    added->set_name(each.name);
-    added->set_value(each.value);
-    added->set_source(each.source);
-  }
   for (size_t c = 0; c < workload.programs.size(); ++c) {
     const std::string content = EncodeTrace(workload, workload.programs[c]);
     proto::Manifest::Class* entry = manifest.add_classes();
@@ -337,14 +347,44 @@ Status WriteWorkload(const std::string& run, const Workload& workload, const Clu
       entry->set_allocated_bytes(workload.pytorch[c].allocated.count());
       entry->set_reserved_bytes(workload.pytorch[c].reserved.count());
     }
-    RETURN_IF_ERROR(directory.Write(entry->file(), content));
+    RETURN_IF_ERROR(write(entry->file(), content));
   }
   ASSIGN_OR_RETURN(const std::string content, protocol::Serialize(manifest, target));
-  RETURN_IF_ERROR(directory.Write(BaseName(kManifestName), content));
+  RETURN_IF_ERROR(write(BaseName(kManifestName), content));
   ASSIGN_OR_RETURN(const std::string topology,
-                   EncodeTopology(workload.topology, cluster, provenance.tool, target));
-  RETURN_IF_ERROR(directory.Write(BaseName(kTopologyName), topology));
+                   EncodeTopology(workload.topology, cluster, tool, target));
+  return write(BaseName(kTopologyName), topology);
+}
+
+}  // namespace
+
+Status WriteWorkload(const std::string& run, const Workload& workload, const ClusterInput& cluster,
+                     const Provenance& provenance, const std::string& attention_backend) {
+  RETURN_IF_ERROR(MakeDirectories(run));
+  const std::string target = run + "/" + kWorkloadName;
+  ASSIGN_OR_RETURN(StagedDirectory directory, StagedDirectory::Create(target, IsFileOfWorkload));
+  proto::Manifest manifest;
+  protocol::FillProvenance(kKind, provenance, manifest.mutable_provenance());
+  EncodeNotes(workload, &manifest);
+  RETURN_IF_ERROR(EncodeFiles(workload, cluster, provenance.tool, attention_backend, target,
+                              std::move(manifest),
+                              [&directory](const std::string& name, const std::string& content) {
+                                return directory.Write(name, content);
+                              }));
   return directory.Commit();
+}
+
+Result<std::string> DigestOf(const Workload& workload, const ClusterInput& cluster,
+                             const std::string& attention_backend) {
+  ClusterInput without_texts;
+  without_texts.variation = cluster.variation;
+  std::string hashes;
+  RETURN_IF_ERROR(EncodeFiles(workload, without_texts, "", attention_backend, kWorkloadName, {},
+                              [&hashes](const std::string& name, const std::string& content) {
+                                hashes += name + " " + Sha256(content) + "\n";
+                                return OkStatus();
+                              }));
+  return Sha256(hashes);
 }
 
 Result<ManifestFile> ReadManifest(const std::string& path) {
