@@ -67,6 +67,7 @@ struct Options {
   std::vector<std::string> overrides;
   bool dump = false;
   bool print_model = false;
+  bool require_fit = false;
   std::string megatron_arguments;
   CommunicatorOptions communicators;
 };
@@ -141,6 +142,8 @@ void Declare(CLI::App* app, Options* options, const CommonOptions& common) {
   app->add_option("--set", options->overrides,
                   "section.key=value: replaces a value of either file; may be repeated")
       ->allow_extra_args(false);
+  app->add_flag("--require-fit", options->require_fit,
+                "A run that needs more memory than its GPUs have is an error");
   app->add_flag("--dump", options->dump, "Print tables and programs as text; write nothing");
   app->add_option("--nccl-library", options->communicators.library_path, "Another libhacknccl.so");
   app->add_flag("--alike-once", options->communicators.once_per_placement,
@@ -178,6 +181,7 @@ std::vector<std::string> OutputsOf(const Options& options) {
 // read again.
 Stamp StampOf(const Options& options, const TrainingJob& job, const ClusterInput& cluster) {
   std::vector<std::string> flags = options.overrides;
+  if (options.require_fit) flags.push_back("--require-fit");
   flags.push_back(options.model.path + " " + Sha256(job.yaml));
   flags.push_back(options.cluster + " " + Sha256(cluster.yaml));
   for (const auto& [name, text] : cluster.files) flags.push_back(name + " " + Sha256(text));
@@ -268,66 +272,147 @@ const char* AttentionOf(const TrainingJob& job, const Framework& framework) {
   }
 }
 
+// What a job is on a cluster.
+struct Generated {
+  TrainingJob job;
+  ClusterInput cluster;
+  ImportNotes notes;
+  std::unique_ptr<Framework> framework;
+  Workload workload;
+  const char* attention = "";
+};
+
+// Fills in what the model leaves open: the loads of experts, and what an importer assumed.
+Status Complete(Generated* run) {
+  RETURN_IF_ERROR(ResolveExpertLoads(&run->job));
+  run->framework = MakeFramework(run->job.training.framework);
+  RETURN_IF_ERROR(run->framework->Check(run->job));
+  return ChooseAssumed(*run->framework, run->cluster.topology, &run->notes, &run->job);
+}
+
+// REQUIRES: Complete has succeeded.
+Status Build(Generated* run) {
+  const TrainingJob& job = run->job;
+  const Topology& topology = run->cluster.topology;
+  const Framework& framework = *run->framework;
+  RETURN_IF_ERROR(CheckGpuFormat(job, topology));
+  if (job.training.moe.without_nccl()) {
+    ASSIGN_OR_RETURN(const TokenCostTable costs, LoadTokenCosts());
+    RETURN_IF_ERROR(CheckTokenKernels(job, topology, costs));
+  }
+  ASSIGN_OR_RETURN(const ParallelLayout layout,
+                   ResolveLayoutOrSuggest(
+                       job, topology, [&](const TrainingJob& other, const ParallelLayout& tried) {
+                         return MemoryMistakeOf(framework, topology, other, tried);
+                       }));
+  RETURN_IF_ERROR(framework.CheckLayout(job, layout));
+  run->workload = framework.Build(job, layout, topology);
+  ASSIGN_OR_RETURN(const HostLaunchSet launch, HostLaunchOf(job));
+  ChargeHost(launch, job, &run->workload);
+  ASSIGN_OR_RETURN(const LaunchSpeeds processors, LoadLaunchSpeeds());
+  run->attention = AttentionOf(job, framework);
+  run->workload.assumptions =
+      AssumptionsOf({job, run->workload, run->cluster.variation, launch, processors, run->attention,
+                     AsAssumptions(run->notes)});
+  return FillHostMemory(&run->workload);
+}
+
+Result<std::string> DigestOf(const Generated& run) {
+  return DigestOf(run.workload, run.cluster, run.attention);
+}
+
+// The digest of the run with these values of --set. Errors: also values that need another one.
+Result<std::string> DigestWith(const std::vector<std::string>& overrides, const Options& options) {
+  std::vector<std::string> for_model, for_cluster;
+  RETURN_IF_ERROR(SplitOverrides(overrides, &for_model, &for_cluster));
+  Generated run;
+  ASSIGN_OR_RETURN(run.job, LoadJob(options.model, for_model, &run.notes));
+  ASSIGN_OR_RETURN(run.cluster, LoadCluster(options.cluster, for_cluster));
+  RETURN_IF_ERROR(Complete(&run));
+  RETURN_IF_ERROR(Build(&run));
+  return DigestOf(run);
+}
+
+// A run with more ops takes seconds to build, so its values of --set are not tried.
+constexpr size_t kMostOpsToBuildAgain = 4'000'000;
+
+// Lists the values of --set. Each is left out in turn, and the workload is built again.
+Result<std::vector<ReplacedValue>> ReplacedValues(const Options& options,
+                                                  const CommonOptions& common,
+                                                  const Generated& run) {
+  std::vector<ReplacedValue> values;
+  for (const std::string& text : options.overrides) values.push_back({text, true});
+  size_t ops = 0;
+  for (const Program& program : run.workload.programs) ops += program.ops.size();
+  if (ops > kMostOpsToBuildAgain) return values;
+  ASSIGN_OR_RETURN(const std::string digest, DigestOf(run));
+  for (size_t i = 0; i < values.size(); ++i) {
+    std::vector<std::string> others = options.overrides;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    const Result<std::string> without = DigestWith(others, options);
+    values[i].changes = !without.ok() || *without != digest;
+    if (!values[i].changes) {
+      Report(
+          kTool, common,
+          fmt::format("--set {} changes nothing: the run is the same without it", values[i].text));
+    }
+  }
+  return values;
+}
+
+Status RequireFit(const Workload& workload) {
+  const std::optional<MemoryVerdict> verdict = JudgeMemory(workload);
+  if (!verdict || verdict->fits()) return OkStatus();
+  return Error(
+      fmt::format("--require-fit: {} on the fullest ranks; use more GPUs, larger "
+                  "parallel.tensor or parallel.pipeline, or training.recompute",
+                  ToString(*verdict)));
+}
+
 Status Run(const Options& options, const CommonOptions& common) {
   const bool writes = !common.check && !options.dump && !options.print_model;
   std::vector<std::string> for_model, for_cluster;
   RETURN_IF_ERROR(SplitOverrides(options.overrides, &for_model, &for_cluster));
-  ImportNotes notes;
-  ASSIGN_OR_RETURN(TrainingJob job, ReadModel(options, common, for_model, &notes));
-  if (options.print_model && (options.cluster.empty() || notes.assumed.empty())) {
-    ReportAssumed(options, common, notes);
-    fmt::print("{}", JobText(job));
+  Generated run;
+  ASSIGN_OR_RETURN(run.job, ReadModel(options, common, for_model, &run.notes));
+  if (options.print_model && (options.cluster.empty() || run.notes.assumed.empty())) {
+    ReportAssumed(options, common, run.notes);
+    fmt::print("{}", JobText(run.job));
     return OkStatus();
   }
-  ASSIGN_OR_RETURN(const ClusterInput cluster, LoadCluster(options.cluster, for_cluster));
-  if (writes && SkipsRun(StampOf(options, job, cluster), kTool, common)) return OkStatus();
+  ASSIGN_OR_RETURN(run.cluster, LoadCluster(options.cluster, for_cluster));
+  if (writes && SkipsRun(StampOf(options, run.job, run.cluster), kTool, common)) {
+    return OkStatus();
+  }
   if (writes) RETURN_IF_ERROR(CheckCanWrite(options.run + "/" + kManifestName));
-  RETURN_IF_ERROR(ResolveExpertLoads(&job));
-  if (job.training.moe.loads != "uniform") {
+  RETURN_IF_ERROR(Complete(&run));
+  if (run.job.training.moe.loads != "uniform") {
     Report(kTool, common,
            fmt::format("moe_expert_loads {}: the busiest rank gets {:.3f} times the mean",
-                       job.training.moe.loads, job.training.moe.imbalance));
+                       run.job.training.moe.loads, run.job.training.moe.imbalance));
   }
-  const std::unique_ptr<Framework> framework = MakeFramework(job.training.framework);
-  RETURN_IF_ERROR(framework->Check(job));
-  RETURN_IF_ERROR(ChooseAssumed(*framework, cluster.topology, &notes, &job));
-  ReportAssumed(options, common, notes);
+  ReportAssumed(options, common, run.notes);
   if (options.print_model) {
-    fmt::print("{}", JobText(job));
+    fmt::print("{}", JobText(run.job));
     return OkStatus();
   }
-  RETURN_IF_ERROR(CheckGpuFormat(job, cluster.topology));
-  if (job.training.moe.without_nccl()) {
-    ASSIGN_OR_RETURN(const TokenCostTable costs, LoadTokenCosts());
-    RETURN_IF_ERROR(CheckTokenKernels(job, cluster.topology, costs));
-  }
-  ASSIGN_OR_RETURN(
-      const ParallelLayout layout,
-      ResolveLayoutOrSuggest(job, cluster.topology,
-                             [&](const TrainingJob& other, const ParallelLayout& tried) {
-                               return MemoryMistakeOf(*framework, cluster.topology, other, tried);
-                             }));
-  RETURN_IF_ERROR(framework->CheckLayout(job, layout));
-  Workload workload = framework->Build(job, layout, cluster.topology);
-  ASSIGN_OR_RETURN(const HostLaunchSet launch, HostLaunchOf(job));
-  ChargeHost(launch, job, &workload);
-  ASSIGN_OR_RETURN(const LaunchSpeeds processors, LoadLaunchSpeeds());
-  const char* attention = AttentionOf(job, *framework);
-  workload.assumptions = AssumptionsOf(
-      {job, workload, cluster.variation, launch, processors, attention, AsAssumptions(notes)});
-  RETURN_IF_ERROR(FillHostMemory(&workload));
-  Announce(common, workload);
+  RETURN_IF_ERROR(Build(&run));
+  Announce(common, run.workload);
+  if (options.require_fit) RETURN_IF_ERROR(RequireFit(run.workload));
   if (options.dump) {
-    fmt::print("{}", TablesText(workload));
-    for (int c = 0; c < workload.class_count; ++c) fmt::print("{}", ProgramText(workload, c));
+    fmt::print("{}", TablesText(run.workload));
+    for (int c = 0; c < run.workload.class_count; ++c) {
+      fmt::print("{}", ProgramText(run.workload, c));
+    }
     return OkStatus();
   }
-  RETURN_IF_ERROR(Prove(options, common, cluster, workload));
+  RETURN_IF_ERROR(Prove(options, common, run.cluster, run.workload));
+  ASSIGN_OR_RETURN(run.workload.replaced, ReplacedValues(options, common, run));
   if (!writes) return OkStatus();
   RETURN_IF_ERROR(MakeDirectories(options.run));
-  RETURN_IF_ERROR(WriteWorkload(options.run, workload, cluster, ProvenanceOf(options, job, cluster),
-                                attention));
-  return SaveStamp(StampOf(options, job, cluster));
+  RETURN_IF_ERROR(WriteWorkload(options.run, run.workload, run.cluster,
+                                ProvenanceOf(options, run.job, run.cluster), run.attention));
+  return SaveStamp(StampOf(options, run.job, run.cluster));
 }
 
 }  // namespace
