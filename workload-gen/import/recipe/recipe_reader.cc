@@ -170,7 +170,8 @@ std::string RecipeReader::List(const std::string& path) const {
   const YamlNode* node = values_.Find(path);
   std::string list;
   for (const YamlNode& item : node->items) {
-    list += (list.empty() ? "" : ",") + values_.Value(path, item).text;
+    if (!list.empty()) list += ",";
+    list += values_.Value(path, item).text;
   }
   return list.empty() ? node->scalar : list;
 }

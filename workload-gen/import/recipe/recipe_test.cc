@@ -36,10 +36,13 @@ std::string ErrorOf(const std::string& text) {
 
 constexpr const char* kTrainer = "trainer: {num_nodes: 2, devices: 8, precision: bf16}\n";
 std::string Nemo(const std::string& keys) {
-  return kTrainer + std::string("model:\n  megatron_amp_O2: true\n  mcore_gpt: true\n") +
-         "  transformer_engine: true\n  overlap_p2p_comm: true\n" +
-         "  gradient_accumulation_fusion: true\n  apply_rope_fusion: true\n" +
-         "  tokenizer: {library: megatron, type: GPT2BPETokenizer}\n" + keys;
+  std::string text = kTrainer;
+  text +=
+      "model:\n  megatron_amp_O2: true\n  mcore_gpt: true\n  transformer_engine: true\n"
+      "  overlap_p2p_comm: true\n  gradient_accumulation_fusion: true\n  apply_rope_fusion: true\n"
+      "  tokenizer: {library: megatron, type: GPT2BPETokenizer}\n";
+  text += keys;
+  return text;
 }
 constexpr const char* kRest = "--bf16 --normalization LayerNorm --tokenizer-type GPT2BPETokenizer";
 
