@@ -118,11 +118,13 @@ void Declare(CLI::App* app, Options* options, const CommonOptions& common) {
                   "smallest that fits the memory");
   app->add_option("cluster", options->cluster, "The cluster (cluster.topo)");
   app->add_option("--megatron-args", options->megatron_arguments,
-                  "Takes the training run from a Megatron-LM launch script or a file of its "
-                  "arguments, in place of model.yaml");
+                  "Takes the training run from a Megatron-LM launch script, a file of its "
+                  "arguments, a YAML file with MODEL_ARGS, or a recipe of NeMo or "
+                  "Megatron-Bridge, in place of model.yaml");
   app->add_option("--variable", options->model.variables,
                   "NAME=VALUE: sets a variable of the launch script, in place of what the script "
-                  "assigns. 1=VALUE sets its first argument, @=VALUES all its arguments. May be "
+                  "assigns, or a name that a recipe does not define. 1=VALUE sets its first "
+                  "argument, @=VALUES all its arguments. May be "
                   "repeated")
       ->allow_extra_args(false);
   app->add_flag("--strict", options->model.strict,
@@ -186,12 +188,11 @@ Stamp StampOf(const Options& options, const TrainingJob& job, const ClusterInput
   flags.push_back(options.cluster + " " + Sha256(cluster.yaml));
   for (const auto& [name, text] : cluster.files) flags.push_back(name + " " + Sha256(text));
   const std::string library = NcclLibrary::Find(options.communicators.library_path);
-  return {options.run,
-          kTool.name,
-          {library, ExpertLoadsPath(), HostLaunchPath(), HostMemoryPath(), NicPath(),
-           ProcessorPath(), TokenCostsPath()},
-          flags,
-          OutputsOf(options)};
+  std::vector<std::string> inputs = {library,          ExpertLoadsPath(), HostLaunchPath(),
+                                     HostMemoryPath(), NicPath(),         ProcessorPath(),
+                                     TokenCostsPath()};
+  for (const std::string& table : ImportTables()) inputs.push_back(table);
+  return {options.run, kTool.name, inputs, flags, OutputsOf(options)};
 }
 
 void Announce(const CommonOptions& common, const Workload& workload) {

@@ -3,12 +3,16 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <set>
 
 #include "core/base/files.h"
 #include "workload-gen/import/hf/hf_config.h"
 #include "workload-gen/import/hf/hf_job.h"
 #include "workload-gen/import/megatron/megatron_job.h"
+#include "workload-gen/import/megatron/model_arguments_file.h"
+#include "workload-gen/import/megatron/vocabulary_table.h"
 #include "workload-gen/import/overlap_config.h"
+#include "workload-gen/import/recipe/recipe.h"
 #include "workload-gen/job/job_reader.h"
 
 namespace drydock {
@@ -26,22 +30,42 @@ Result<std::map<std::string, std::string>> SplitVariables(const std::vector<std:
   return variables;
 }
 
-Result<YamlNode> ReadTree(const JobSource& source, const std::string& text, ImportNotes* notes) {
+// The keys of "section.key=value".
+std::set<std::string> KeysOf(const std::vector<std::string>& overrides) {
+  std::set<std::string> keys;
+  for (const std::string& assignment : overrides) {
+    keys.insert(assignment.substr(0, assignment.find('=')));
+  }
+  return keys;
+}
+
+Result<YamlNode> ReadTree(const JobSource& source, const std::string& text,
+                          const std::vector<std::string>& overrides, ImportNotes* notes) {
   if (!source.megatron_arguments) {
     ASSIGN_OR_RETURN(YamlNode root, ParseYaml(text, source.path));
     if (!IsHfConfig(root)) return root;
     return JobFromHfConfig(root, source.path, source.strict, notes);
   }
   ASSIGN_OR_RETURN(const auto variables, SplitVariables(source.variables));
-  return MegatronJob(text, source.path, variables, {source.strict, source.ignore_unknown}, notes);
+  const ArgumentRules rules = {source.strict, source.ignore_unknown, KeysOf(overrides)};
+  if (!IsYamlName(source.path)) {
+    return MegatronJob(text, source.path, variables, rules, notes);
+  }
+  ASSIGN_OR_RETURN(const YamlNode root, ParseYaml(text, source.path));
+  ASSIGN_OR_RETURN(const LaunchLine line,
+                   IsRecipe(root) ? ReadRecipe(root, source.path, variables, source.strict, notes)
+                                  : ReadModelArguments(root, source.path, variables, notes));
+  return MegatronJob(line, source.path, rules, notes);
 }
 
 }  // namespace
 
+std::vector<std::string> ImportTables() { return {VocabulariesPath()}; }
+
 Result<TrainingJob> LoadJob(const JobSource& source, const std::vector<std::string>& overrides,
                             ImportNotes* notes) {
   ASSIGN_OR_RETURN(const std::string text, ReadFile(source.path));
-  ASSIGN_OR_RETURN(YamlNode root, ReadTree(source, text, notes));
+  ASSIGN_OR_RETURN(YamlNode root, ReadTree(source, text, overrides, notes));
   for (const std::string& assignment : overrides) {
     RETURN_IF_ERROR(ApplyOverride(assignment, &root));
     const std::string key = assignment.substr(0, assignment.find('='));

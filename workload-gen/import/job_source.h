@@ -13,11 +13,16 @@ namespace drydock {
 
 struct JobSource {
   std::string path;
-  bool megatron_arguments = false;     // the file is a launch script or an argument list
+  // The file is a launch script, a list of arguments, a YAML file with MODEL_ARGS, or a recipe of
+  // NeMo or Megatron-Bridge.
+  bool megatron_arguments = false;
   std::vector<std::string> variables;  // "NAME=VALUE": of the launch script
   bool strict = false;                 // unmodeled arguments and fields, and unknown fields, fail
   bool ignore_unknown = false;         // otherwise, unknown arguments are errors
 };
+
+// The paths of the tables that importing reads.
+std::vector<std::string> ImportTables();
 
 // Reads the file, applies `overrides`, and expands the files that model.from and overlap.from name.
 Result<TrainingJob> LoadJob(const JobSource& source, const std::vector<std::string>& overrides,

@@ -10,7 +10,7 @@
 
 namespace drydock {
 
-void ComputeModel(MegatronReader* reader);
+void ComputeModel(const LaunchLine& line, MegatronReader* reader, ImportNotes* notes);
 void ComputeExperts(MegatronReader* reader);
 void ComputePattern(MegatronReader* reader);
 // The argument that gives the pattern of a hybrid model; "" if there is none.

@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "core/base/scan.h"
 #include "workload-gen/import/megatron/computed_keys.h"
+#include "workload-gen/import/megatron/vocabulary_table.h"
 #include "workload-gen/import/tree/layer_pattern.h"
 #include "workload-gen/job/model_shape.h"
 
@@ -14,7 +14,8 @@ namespace {
 
 class ComputedModel {
  public:
-  explicit ComputedModel(MegatronReader* reader) : r_(*reader) {}
+  ComputedModel(const LaunchLine& line, MegatronReader* reader, ImportNotes* notes)
+      : line_(line), r_(*reader), notes_(*notes) {}
 
   void Set() {
     SetPositions();
@@ -81,24 +82,50 @@ class ComputedModel {
       const bool more = tokenizer == "NullTokenizer" && size.has_value();
       r_.Set("model.vocab", more ? std::to_string(*size + 1) : r_.Text("--vocab-size"),
              "--vocab-size");
-    } else {
-      SetVocabularyOf(tokenizer);
+    } else if (!r_.IsSet("model.vocab")) {
+      LookUpVocabulary(tokenizer);
     }
   }
 
-  void SetVocabularyOf(const std::string& tokenizer) {
-    static const std::map<std::string, std::string> sizes = {
-        {"GPT2BPETokenizer", "50257"},  {"BertWordPieceLowerCase", "30522"},
-        {"BertWordPieceCase", "28996"}, {"Llama2Tokenizer", "32000"},
-        {"TikTokenizer", "131072"},
-    };
-    const auto found = sizes.find(tokenizer);
-    if (found != sizes.end()) return r_.Set("model.vocab", found->second, "--tokenizer-type");
-    if (!r_.Has("--tokenizer-type")) return r_.ReportMissing("--vocab-size");
-    r_.Fail("--tokenizer-type", fmt::format("the size of the vocabulary of {} is not known; give "
-                                            "--vocab-size or --set model.vocab=",
-                                            tokenizer));
-    r_.Set("model.vocab", "1", "--tokenizer-type");
+  // Takes the size from configs/vocabularies.yaml.
+  void LookUpVocabulary(std::string tokenizer) {
+    const Result<VocabularyTable> table = LoadVocabularies();
+    if (!table.ok()) return r_.Report(table.error());
+    if (r_.Has("--patch-tokenizer-type")) return SetPatchVocabulary(*table);
+    if (tokenizer == "NullTokenizer") return r_.ReportMissing("--vocab-size", "model.vocab");
+    const bool stated = r_.Has("--tokenizer-type");
+    if (!stated) tokenizer = table->TypeOfScript(line_.script.text);
+    if (const std::optional<Vocabulary> found = table->OfType(tokenizer)) {
+      if (!stated) return Assume(*found, fmt::format("{}, the default", tokenizer));
+      return r_.Set("model.vocab", std::to_string(found->tokens), "--tokenizer-type");
+    }
+    const std::string model = r_.Text("--tokenizer-model");
+    if (const std::optional<Vocabulary> found = table->OfModel(model)) {
+      return Assume(*found, model);
+    }
+    Assume(table->otherwise(), fmt::format("{}, whose size is not known",
+                                           !model.empty()      ? model
+                                           : tokenizer.empty() ? "a tokenizer that is not named"
+                                                               : tokenizer));
+  }
+
+  void SetPatchVocabulary(const VocabularyTable& table) {
+    const std::string type = r_.Text("--patch-tokenizer-type");
+    const int64_t extra = WholeNumber(r_.Text("--extra-vocab-size", "0")).value_or(0);
+    const std::optional<Vocabulary> found = table.OfPatchType(type, extra);
+    if (!found.has_value() || extra < 0 || extra > kMaxDimension) {
+      return Assume(table.otherwise(), fmt::format("{}, whose size is not known", type));
+    }
+    r_.Set("model.vocab", std::to_string(found->tokens + extra), "--patch-tokenizer-type");
+    r_.Set("model.vocab_multiple", "1", "--patch-tokenizer-type");
+  }
+
+  void Assume(const Vocabulary& vocabulary, const std::string& of) {
+    r_.Set("model.vocab", std::to_string(vocabulary.tokens));
+    notes_.remarks.push_back(
+        fmt::format("model.vocab={} is assumed for {} ({}); --vocab-size or --set model.vocab= "
+                    "says it",
+                    vocabulary.tokens, of, vocabulary.source));
   }
 
   void SetLatent() {
@@ -169,11 +196,15 @@ class ComputedModel {
     }
   }
 
+  const LaunchLine& line_;
   MegatronReader& r_;
+  ImportNotes& notes_;
 };
 
 }  // namespace
 
-void ComputeModel(MegatronReader* reader) { ComputedModel(reader).Set(); }
+void ComputeModel(const LaunchLine& line, MegatronReader* reader, ImportNotes* notes) {
+  ComputedModel(line, reader, notes).Set();
+}
 
 }  // namespace drydock

@@ -5,6 +5,7 @@
 #include <regex>
 #include <sstream>
 
+#include "core/base/scan.h"
 #include "workload-gen/import/megatron/computed_keys.h"
 #include "workload-gen/job/job_rules.h"
 
@@ -243,7 +244,8 @@ class ComputedTraining {
   void SetPrecision() {
     const char* type = r_.Has("--bf16") ? "--bf16" : r_.Has("--fp16") ? "--fp16" : nullptr;
     if (type == nullptr)
-      return r_.ReportMissing("--bf16 or --fp16", "; training in fp32 is not generated");
+      return r_.ReportMissing("--bf16 or --fp16", "training.precision",
+                              "; training in fp32 is not generated");
     if (r_.Has("--bf16") && r_.Has("--fp16")) r_.Fail("--fp16", "--fp16 excludes --bf16");
     r_.Set("training.precision", r_.Has("--bf16") ? "bf16" : "fp16", type);
     SetFormat();
@@ -304,13 +306,37 @@ class ComputedTraining {
     }
   }
 
+  // "0:16 12B:1536": batches by the samples or tokens from which on they hold. The iterations after
+  // the last step are predicted.
+  void SetSteps() {
+    const char* argument = "--step-batch-size-schedule";
+    const std::vector<ScriptWord>& values = r_.Values(argument);
+    const std::string last = values.empty() ? "" : values.back().text;
+    const std::string batch = last.substr(last.find_last_of(": ") + 1);
+    if (last.find(':') == std::string::npos || !WholeNumber(batch).has_value()) {
+      return r_.Fail(argument,
+                     fmt::format("'{}': expected START:BATCH, such as \"0:16 12B:1536\"", last));
+    }
+    if (r_.Has("--global-batch-size") && r_.Text("--global-batch-size") != batch) {
+      return r_.Fail(argument,
+                     fmt::format("its last batch is {}, but --global-batch-size is {}; remove one",
+                                 batch, r_.Text("--global-batch-size")));
+    }
+    r_.Set("training.global_batch", batch, argument);
+    notes_.remarks.push_back(
+        fmt::format("{}: iterations after the last step are predicted, with a "
+                    "global batch of {}",
+                    argument, batch));
+  }
+
   void SetBatch() {
+    if (r_.Has("--step-batch-size-schedule")) return SetSteps();
     if (r_.Has("--global-batch-size")) return;
     const auto size = [&](const char* argument) { return r_.Number(argument).value_or(1); };
     const int64_t model = size("--tensor-model-parallel-size") *
                           size("--pipeline-model-parallel-size") * size("--context-parallel-size");
     if (line_.gpus == 0 || line_.gpus % model != 0) {
-      return r_.ReportMissing("--global-batch-size",
+      return r_.ReportMissing("--global-batch-size", "training.global_batch",
                               ", and the launch command does not state the number of GPUs");
     }
     r_.Set("training.global_batch",

@@ -51,9 +51,31 @@ constexpr Names kPlain[] = {
      "--cpu-offloading --muon-nesterov --muon-no-split-qkv --no-use-layer-wise-param-layout "
      "--fine-grained-activation-offloading --dsa-indexer-use-sparse-loss"},
     {'+', Effect::kUsed,
-     "--recompute-modules --cp-comm-type --hierarchical-context-parallel-sizes "
+     "--step-batch-size-schedule --recompute-modules --cp-comm-type "
+     "--hierarchical-context-parallel-sizes "
      "--moe-router-load-balancing-type --moe-aux-loss-coeff --cuda-graph-modules "
      "--cuda-graph-scope --spec --offload-modules"},
+    {'1', Effect::kHint, "--tokenizer-model --patch-tokenizer-type --extra-vocab-size"},
+    {'1', Effect::kIgnored,
+     "--eval-global-batch-size --eval-micro-batch-size --log-memory-interval "
+     "--dataloader-defer-npy-index-mmap --no-weight-decay-cond-type --dist-ckpt-workers "
+     "--mup-base-hidden-size --head-lr-mult --lion-beta1 --lion-beta2 --yarn-beta-fast "
+     "--yarn-beta-slow --yarn-original-max-position-embeddings --otel-service-name "
+     "--otel-span-groups --override-ckpt-iteration --per-dataset-sequences-path "
+     "--ft-num-warmup-iters --fake-process-group --gpu-sniff-test-interval"},
+    {'0', Effect::kIgnored,
+     "--export-force-local-attention --use-mup --apply-wd-to-qk-layernorm "
+     "--dataloader-fast-cache-load --enable-msc "
+     "--dump-param-to-param-group-map --otel-enabled --no-yarn-correction-range-round-to-int "
+     "--yarn-correction-range-round-to-int --use-same-sampling-seed-across-dp-ranks "
+     // Of older releases.
+     "--log-batch-size-to-tensorboard --log-learning-rate-to-tensorboard --no-save-rng-state "
+     "--no-query-key-layer-scaling"},
+    {'1', Effect::kIgnored, "--DDP-impl"},
+    // Of Pai-Megatron-Patch.
+    {'1', Effect::kIgnored,
+     "--dataset --train-mode --max-padding-length --patch-vocab-file --data-impl --epochs "
+     "--keep-last --source-seq-len --target-seq-len --generation-length "},
     {'1', Effect::kIgnored,
      "--rotary-base --rotary-percent --rotary-seq-len-interpolation-factor --rope-scaling-factor "
      "--rope-type --norm-epsilon --dsa-indexer-k-norm-epsilon --mtp-loss-scaling-factor "
@@ -83,7 +105,7 @@ constexpr Names kPlain[] = {
      "--distributed-backend --distributed-timeout-minutes "
      "--distributed-timeout-seconds-after-init --local-rank --lazy-mpu-init "
      "--replication-jump --replication-factor --eval-iters --eval-interval --vocab-file "
-     "--merge-file --vocab-extra-ids --tokenizer-model --tokenizer-metadata --tiktoken-pattern "
+     "--merge-file --vocab-extra-ids --tokenizer-metadata --tiktoken-pattern "
      "--tiktoken-num-special-tokens --split --data-args-path --per-split-data-args-path "
      "--data-cache-path --sample-rate --mask-prob --short-seq-prob --num-workers "
      "--num-dataset-builder-threads --object-storage-cache-path --mid-level-dataset-surplus "
@@ -214,7 +236,14 @@ constexpr const char* kShared =
     "every layer has an indexer; layers that share their picks are not generated";
 constexpr const char* kOptimizer = "optimizers run on the GPU";
 
+constexpr const char* kDistillation = "the teacher of a distillation is not generated";
+
 constexpr Explained kRefused[] = {
+    {"--export-kd-teacher-load", '1', kDistillation},
+    {"--export-kd-cfg", '1', kDistillation},
+    {"--flextron", '0', kOtherModel},
+    {"--model-provider", '1', kOtherModel},
+    {"--mla-down-proj-fusion", '0', "fused projections of latent attention are not generated"},
     {"--fp8-multi-head-attention", '0',
      "projections that hand fp8 to attention are not generated; --fp8-dot-product-attention is"},
     {"--decoder-num-layers", '1', kOtherModel},

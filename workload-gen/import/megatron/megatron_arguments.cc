@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "core/base/spelling.h"
+#include "workload-gen/job/inference_scope.h"
 
 namespace drydock {
 namespace {
@@ -100,7 +102,23 @@ class Sorter {
     Keep(known->second, std::move(given));
   }
 
+  // Families of arguments that are not generated: "--rl-...".
+  static const char* RefusedFamily(const std::string& name) {
+    for (const char* prefix : {"--rl-", "--grpo-", "--langrl-"}) {
+      if (name.starts_with(prefix)) return "reinforcement learning is not generated";
+    }
+    if (name.starts_with("--inference-")) return kInferenceText;
+    return nullptr;
+  }
+
+  // A reason is reported once: its other arguments follow from the first.
+  void Refuse(const GivenArgument& given, const std::string& why) {
+    if (!refused_.insert(why).second) return;
+    diagnostics_.Add(given.flag.ErrorHere(fmt::format("'{}': {}", given.flag.text, why)));
+  }
+
   void Unknown(const GivenArgument& given) {
+    if (const char* why = RefusedFamily(given.flag.text)) return Refuse(given, why);
     const std::string hint = DidYouMean(given.flag.text, Names());
     for (const ScriptWord& value : given.values) {
       // It may stand for more arguments, which are not to be left out.
@@ -147,8 +165,9 @@ class Sorter {
         return;
       case Effect::kRefused:
         if (IsDefault(given)) return notes_.ignored.push_back(argument.name);
-        diagnostics_.Add(
-            given.flag.ErrorHere(fmt::format("'{}': {}", argument.name, argument.text)));
+        return Refuse(given, argument.text);
+      case Effect::kHint:
+        given_[argument.name] = std::move(given);
         return;
       case Effect::kUsed:
         break;
@@ -197,6 +216,7 @@ class Sorter {
   ImportNotes& notes_;
   Diagnostics& diagnostics_;
   size_t at_ = 0;
+  std::set<std::string> refused_;  // reasons
   GivenArguments given_;
 };
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ namespace drydock {
 struct MegatronArgument {
   enum class Effect : uint8_t {
     kUsed,       // affects what the GPUs do; is read
+    kHint,       // is read where it is known and tells what another argument does not
     kIgnored,    // no effect: data, logging, checkpoints, learning rates
     kUnmodeled,  // a small effect that is not modeled
     kRefused     // changes the model or the run into one that is not generated
@@ -40,6 +42,7 @@ using GivenArguments = std::map<std::string, GivenArgument>;
 struct ArgumentRules {
   bool strict = false;          // unmodeled arguments are errors
   bool ignore_unknown = false;  // otherwise, unknown arguments are errors
+  std::set<std::string> set_keys;  // keys of model.yaml that --set gives, such as "model.vocab"
 };
 
 // Returns the used arguments of a command line. Ignored arguments, and unmodeled and unknown ones

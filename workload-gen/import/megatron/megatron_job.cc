@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <regex>
 
 #include "core/base/files.h"
 #include "core/base/spelling.h"
@@ -14,11 +15,12 @@
 namespace drydock {
 namespace {
 
-constexpr const char* kRequired[] = {
-    "--hidden-size",
-    "--num-attention-heads",
-    "--max-position-embeddings",
-    "--micro-batch-size",
+// With the keys of model.yaml that they give.
+constexpr std::pair<const char*, const char*> kRequired[] = {
+    {"--hidden-size", "model.hidden"},
+    {"--num-attention-heads", "model.heads"},
+    {"--max-position-embeddings", "model.max_positions"},
+    {"--micro-batch-size", "training.micro_batch"},
 };
 
 class JobMaker {
@@ -31,7 +33,7 @@ class JobMaker {
     CheckRequired();
     SetDefaults();
     SetPlainKeys();
-    ComputeModel(&r_);
+    ComputeModel(line_, &r_, &notes_);
     ComputeExperts(&r_);
     ComputePattern(&r_);
     ComputeTraining(line_, &r_, &notes_);
@@ -114,11 +116,11 @@ class JobMaker {
 
   void CheckRequired() {
     if (!r_.Has("--num-layers") && !r_.Has("--encoder-num-layers") && *HybridArgument(r_) == '\0')
-      r_.ReportMissing("--num-layers");
+      r_.ReportMissing("--num-layers", "model.layers");
     if (!r_.Has("--seq-length") && !r_.Has("--encoder-seq-length"))
-      r_.ReportMissing("--seq-length");
-    for (const char* argument : kRequired) {
-      if (!r_.Has(argument)) r_.ReportMissing(argument);
+      r_.ReportMissing("--seq-length", "model.sequence");
+    for (const auto& [argument, key] : kRequired) {
+      if (!r_.Has(argument)) r_.ReportMissing(argument, key);
     }
   }
 
@@ -155,22 +157,44 @@ class JobMaker {
   ImportNotes& notes_;
 };
 
+// True if a value of the training command depends on arguments of the script that nobody gives.
+bool NeedsArguments(const LaunchLine& line) {
+  static const std::regex kArgument("\\$[0-9]");
+  return !line.missing_arguments.empty() &&
+         std::any_of(line.arguments.begin(), line.arguments.end(), [](const ScriptWord& word) {
+           return !word.unresolved.empty() && (std::regex_search(word.unresolved, kArgument) ||
+                                               std::regex_search(word.why, kArgument));
+         });
+}
+
 }  // namespace
+
+Result<YamlNode> MegatronJob(const LaunchLine& line, const std::string& file_name,
+                             const ArgumentRules& rules, ImportNotes* notes) {
+  Diagnostics diagnostics;
+  GivenArguments given = SortMegatronArguments(line.arguments, rules, notes, &diagnostics);
+  // Without a value, more would be said to be missing.
+  const auto count = std::count_if(line.arguments.begin(), line.arguments.end(),
+                                   [](const ScriptWord& word) { return !word.unresolved.empty(); });
+  if (count > 0 && !diagnostics.ok() && NeedsArguments(line)) {
+    return Error(
+        fmt::format("the script takes {} from its caller; give them with --variable '@=VALUE ...', "
+                    "all in order, or one by one with --variable N=VALUE",
+                    Join(line.missing_arguments)),
+        {file_name, 0, 0});
+  }
+  if (count > 0) RETURN_IF_ERROR(diagnostics.ToStatus());
+  MegatronReader reader(file_name, std::move(given), rules.set_keys, line.keys, &diagnostics);
+  JobMaker(line, rules.strict, &reader, notes).Make();
+  RETURN_IF_ERROR(diagnostics.ToStatus());
+  return reader.tree.root();
+}
 
 Result<YamlNode> MegatronJob(const std::string& text, const std::string& file_name,
                              const std::map<std::string, std::string>& variables,
                              const ArgumentRules& rules, ImportNotes* notes) {
   ASSIGN_OR_RETURN(const LaunchLine line, ReadLaunchScript(text, file_name, variables));
-  Diagnostics diagnostics;
-  GivenArguments given = SortMegatronArguments(line.arguments, rules, notes, &diagnostics);
-  // Without a value, more would be said to be missing.
-  const bool unknown = std::any_of(line.arguments.begin(), line.arguments.end(),
-                                   [](const ScriptWord& word) { return !word.unresolved.empty(); });
-  if (unknown) RETURN_IF_ERROR(diagnostics.ToStatus());
-  MegatronReader reader(file_name, std::move(given), &diagnostics);
-  JobMaker(line, rules.strict, &reader, notes).Make();
-  RETURN_IF_ERROR(diagnostics.ToStatus());
-  return reader.tree.root();
+  return MegatronJob(line, file_name, rules, notes);
 }
 
 }  // namespace drydock

@@ -14,6 +14,9 @@ namespace drydock {
 
 // Returns the tree of the model.yaml. `variables` are values that the user gives to variables of
 // the script (launch_script.h). Reports all mistakes at once, each at its place in the script.
+Result<YamlNode> MegatronJob(const LaunchLine& line, const std::string& file_name,
+                             const ArgumentRules& rules, ImportNotes* notes);
+// The same for the text of a launch script or of a list of arguments.
 Result<YamlNode> MegatronJob(const std::string& text, const std::string& file_name,
                              const std::map<std::string, std::string>& variables,
                              const ArgumentRules& rules, ImportNotes* notes);

@@ -20,9 +20,34 @@ TEST(MegatronJobMistakes, NamesMissingArguments) {
       "run.sh: error: --num-attention-heads is not given\n"
       "run.sh: error: --max-position-embeddings is not given\n"
       "run.sh: error: --micro-batch-size is not given\n"
-      "run.sh: error: --vocab-size is not given\n"
       "run.sh: error: --global-batch-size is not given, and the launch command does not state "
       "the number of GPUs");
+}
+
+TEST(MegatronJobMistakes, SetGivesWhatArgumentsDoNot) {
+  ArgumentRules rules;
+  rules.set_keys = {"model.layers", "model.vocab"};
+  const Result<TrainingJob> job = Parse(
+      "--bf16 --hidden-size 64 --num-attention-heads 4 --seq-length 32 --micro-batch-size 1 "
+      "--tokenizer-type NullTokenizer --max-position-embeddings 32",
+      rules);
+  ASSERT_FALSE(job.ok());
+  EXPECT_EQ(
+      job.error().ToString(),
+      "run.sh: error: --global-batch-size is not given, and the launch command does not state "
+      "the number of GPUs");
+}
+
+TEST(MegatronJobMistakes, NamesTheArgumentsThatAScriptTakes) {
+  EXPECT_EQ(ErrorOf("MBS=$3\nif [ $2 = 7B ]; then L=32; else L=80; fi\n"
+                    "torchrun pretrain_gpt.py --num-layers $L --micro-batch-size $MBS\n"),
+            "the script takes $2, $3 (MBS) from its caller; give them with --variable '@=VALUE "
+            "...', all in order, or one by one with --variable N=VALUE");
+}
+
+TEST(MegatronJobMistakes, ReportsAReasonOnce) {
+  EXPECT_EQ(GptError("--bf16 --perform-rl-step --grpo-iterations 2 --rl-partial-rollouts"),
+            "'--perform-rl-step': reinforcement learning is not generated");
 }
 
 TEST(MegatronJobMistakes, ReportsMistakesAtTheValue) {

@@ -9,6 +9,37 @@
 namespace drydock {
 namespace {
 
+TEST(MegatronJob, AssumesAVocabularyAndSaysSo) {
+  const std::string script =
+      "torchrun pretrain_gpt.py --bf16 --num-layers 2 --hidden-size 64 --num-attention-heads 4 "
+      "--seq-length 32 --max-position-embeddings 32 --micro-batch-size 1 --global-batch-size 8 ";
+  ImportNotes notes;
+  Result<TrainingJob> job = Parse(script, {}, &notes);
+  ASSERT_TRUE(job.ok()) << job.error().ToString();
+  EXPECT_EQ(job->model.embedding.vocab, 50257);
+  ASSERT_EQ(notes.remarks.size(), 1u);
+  EXPECT_EQ(
+      notes.remarks[0],
+      "model.vocab=50257 is assumed for GPT2BPETokenizer, the default (vocab.json of GPT-2 as "
+      "released); --vocab-size or --set model.vocab= says it");
+  job =
+      Parse(script + "--tokenizer-type GPTSentencePieceTokenizer --tokenizer-model $M", {}, &notes);
+  ASSERT_TRUE(job.ok()) << job.error().ToString();
+  EXPECT_EQ(job->model.embedding.vocab, 131072);
+}
+
+TEST(MegatronJob, PredictsTheLastStepOfABatchSchedule) {
+  ImportNotes notes;
+  const std::string steps = "--step-batch-size-schedule '0:16 2.4B:320 12B:64'";
+  const Result<TrainingJob> job = Parse(kGpt + std::string("--bf16 ") + steps, {}, &notes);
+  ASSERT_TRUE(job.ok()) << job.error().ToString();
+  EXPECT_EQ(job->training.batch.global, 64);
+  EXPECT_EQ(GptError("--bf16 --step-batch-size-schedule '0:16 2B:320'"),
+            "its last batch is 320, but --global-batch-size is 64; remove one");
+  EXPECT_EQ(GptError("--bf16 --step-batch-size-schedule 16"),
+            "'16': expected START:BATCH, such as \"0:16 12B:1536\"");
+}
+
 TEST(MegatronJob, DefaultsAreMegatrons) {
   const TrainingJob job = Gpt("--bf16");
   EXPECT_EQ(job.model.name, "run");
@@ -111,6 +142,10 @@ TEST(MegatronJob, VocabularyFollowsTheTokenizer) {
   EXPECT_EQ(vocab("--tokenizer-type GPT2BPETokenizer"), 50257);
   EXPECT_EQ(vocab("--tokenizer-type NullTokenizer --vocab-size 131072"), 131073);
   EXPECT_EQ(vocab("--vocab-size 128256"), 128256);
+  EXPECT_EQ(vocab("--tokenizer-type HuggingFaceTokenizer --tokenizer-model a/Qwen3-8B"), 151936);
+  EXPECT_EQ(vocab("--tokenizer-type HuggingFaceTokenizer --tokenizer-model $HOME/Llama-3.1-8B"),
+            128256);
+  EXPECT_EQ(vocab("--patch-tokenizer-type Qwen2Tokenizer --extra-vocab-size 421"), 152064);
 }
 
 TEST(MegatronJob, NumberFormats) {

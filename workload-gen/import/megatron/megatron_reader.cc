@@ -63,8 +63,14 @@ void MegatronReader::FailAt(const ScriptWord& word, const std::string& message) 
   diagnostics_.Add(word.ErrorHere(message));
 }
 
-void MegatronReader::ReportMissing(const std::string& argument, const std::string& hint) {
-  diagnostics_.Add(Error(fmt::format("{} is not given{}", argument, hint), {file_name_, 0, 0}));
+void MegatronReader::ReportMissing(const std::string& argument, const std::string& key,
+                                   const std::string& hint) {
+  if (IsSet(key)) return;
+  const auto spelling = spellings_.find(argument);
+  diagnostics_.Add(
+      Error(fmt::format("{} is not given{}",
+                        spelling == spellings_.end() ? argument : spelling->second, hint),
+            {file_name_, 0, 0}));
 }
 
 }  // namespace drydock

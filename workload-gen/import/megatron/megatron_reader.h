@@ -2,7 +2,9 @@
 #ifndef DRYDOCK_WORKLOAD_GEN_IMPORT_MEGATRON_MEGATRON_READER_H_
 #define DRYDOCK_WORKLOAD_GEN_IMPORT_MEGATRON_MEGATRON_READER_H_
 
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,10 +16,15 @@ namespace drydock {
 
 class MegatronReader {
  public:
-  MegatronReader(std::string file_name, GivenArguments given, Diagnostics* diagnostics)
+  // `set_keys`: keys of model.yaml that --set gives, whatever the arguments say.
+  // `spellings`: how the file spells arguments, in messages.
+  MegatronReader(std::string file_name, GivenArguments given, std::set<std::string> set_keys,
+                 std::map<std::string, std::string> spellings, Diagnostics* diagnostics)
       : tree(file_name),
         file_name_(std::move(file_name)),
         given_(std::move(given)),
+        set_keys_(std::move(set_keys)),
+        spellings_(std::move(spellings)),
         diagnostics_(*diagnostics) {}
 
   bool Has(const std::string& argument) const { return given_.contains(argument); }
@@ -41,15 +48,21 @@ class MegatronReader {
   void Choose(const std::string& argument, const std::string& key,
               const std::vector<std::pair<std::string, std::string>>& choices);
 
+  void Report(const Error& error) { diagnostics_.Add(error); }
   void Fail(const std::string& argument, const std::string& message);
   void FailAt(const ScriptWord& word, const std::string& message);
-  void ReportMissing(const std::string& argument, const std::string& hint = "");
+  // Reports that `argument` is not given, unless --set gives `key`, which it stands for.
+  void ReportMissing(const std::string& argument, const std::string& key,
+                     const std::string& hint = "");
+  bool IsSet(const std::string& key) const { return set_keys_.contains(key); }
 
   JobTree tree;
 
  private:
   const std::string file_name_;
   const GivenArguments given_;
+  const std::set<std::string> set_keys_;
+  const std::map<std::string, std::string> spellings_;
   Diagnostics& diagnostics_;
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <regex>
 #include <set>
 
 #include "core/base/files.h"
@@ -15,6 +16,7 @@ namespace drydock {
 namespace {
 
 constexpr size_t kMaxText = size_t{4} << 20;
+constexpr size_t kMaxScanned = size_t{1} << 17;  // for the script's own variables
 using Words = std::vector<ShellText>;
 
 // Commands that name other commands without starting them.
@@ -62,6 +64,18 @@ std::optional<Command> PythonCommand(const Words& words, const ShellState& state
   // "torchrun $SCRIPT"
   return launched && unknown.has_value() ? std::optional<Command>(command(*unknown, false))
                                          : std::nullopt;
+}
+
+// Returns the script that a command starts, "bash FILE" or "./FILE.sh". It does not lie beside this
+// one: otherwise it is followed.
+std::optional<ShellText> StartedScript(const Words& words) {
+  if (words.empty()) return std::nullopt;
+  const auto names_script = [](const ShellText& word) { return EndsWith(PlainText(word), ".sh"); };
+  if (names_script(words[0])) return words[0];
+  const std::string name = BaseName(PlainText(words[0]));
+  if (name != "bash" && name != "sh") return std::nullopt;
+  const auto script = std::find_if(words.begin() + 1, words.end(), names_script);
+  return script == words.end() ? std::optional<ShellText>() : *script;
 }
 
 // True if all words are the same, as in a loop that starts the training again.
@@ -329,6 +343,36 @@ std::optional<std::string> ReadBeside(const std::string& file_name, const std::s
   return beside;
 }
 
+// The variables that are the script's own: it assigns them, perhaps on another path than the one
+// that runs, and never asks whether its caller has set them. Where it has not assigned one, it is
+// empty.
+std::set<std::string> OwnVariables(const std::string& text) {
+  static const std::regex kAssigned(
+      "(?:^|[\\n;&(]|\\b(?:then|else|do|export|local|declare|readonly|typeset)[ \\t])[ \\t]*"
+      "([A-Za-z_][A-Za-z0-9_]*)\\+?=");
+  static const std::regex kAsked(
+      "\\$\\{([A-Za-z_][A-Za-z0-9_]*):?[-=?+]|"
+      "-[znv][ \\t]+[\"']?\\$?\\{?([A-Za-z_][A-Za-z0-9_]*)");
+  static const std::regex kItself("([A-Za-z_][A-Za-z0-9_]*)=[^\\n]*\\$\\{?\\1(?![A-Za-z0-9_])");
+  static const std::set<std::string> kOfSystem = {"PATH",     "HOME", "PWD",   "USER",
+                                                  "HOSTNAME", "IFS",  "TMPDIR"};
+  const auto each = [&](const std::regex& pattern, const auto& take) {
+    for (std::sregex_iterator match(text.begin(), text.end(), pattern), end; match != end;
+         ++match) {
+      for (size_t i = 1; i < match->size(); ++i) {
+        if ((*match)[i].matched) take((*match)[i].str());
+      }
+    }
+  };
+  std::set<std::string> names;
+  each(kAssigned, [&](const std::string& name) { names.insert(name); });
+  const auto drop = [&](const std::string& name) { names.erase(name); };
+  each(kAsked, drop);
+  each(kItself, drop);
+  for (const std::string& name : kOfSystem) names.erase(name);
+  return names;
+}
+
 Result<LaunchLine> ReadBareList(const ShellText& text, ShellState state) {
   state.no_globs = true;
   ShellParser parser(text);
@@ -350,6 +394,11 @@ Result<LaunchLine> ReadBareList(const ShellText& text, ShellState state) {
 }
 
 }  // namespace
+
+bool IsEngineSetting(const std::string& name) {
+  return std::find(std::begin(kEngineSettings), std::end(kEngineSettings), name) !=
+         std::end(kEngineSettings);
+}
 
 std::string ScriptWord::Unknown() const {
   const std::string reason = why.empty() ? "the script does not assign it" : why;
@@ -376,15 +425,31 @@ Result<LaunchLine> ReadLaunchScript(const std::string& text, const std::string& 
     return line;
   }
   const ShellState initial = state;
+  if (text.size() <= kMaxScanned) {
+    for (const std::string& name : OwnVariables(text)) {
+      if (!given.contains(name)) state.Unset(name);
+    }
+  }
+  std::optional<ShellText> elsewhere;
   ShellScript script(
       std::move(state),
-      [&](const Words& words) { return PythonCommand(words, initial).has_value(); },
+      [&](const Words& words) {
+        if (!elsewhere.has_value()) elsewhere = StartedScript(words);
+        return PythonCommand(words, initial).has_value();
+      },
       [&](const std::string& path) { return ReadBeside(file_name, path); });
   const std::optional<ShellFailure> failure = script.Run(characters);
   if (session.exhausted()) return TooMuch(file_name);
   const WordMaker maker(session);
   if (failure.has_value()) return maker.ErrorAt(*failure);
   const std::vector<Command> commands = CommandsOf(script);
+  if (commands.empty() && elsewhere.has_value()) {
+    const ScriptWord started = maker.Make(*elsewhere);
+    return started.ErrorHere(
+        fmt::format("no training command: this line starts '{}', which does not lie beside this "
+                    "script; give that script, or a copy beside this one",
+                    started.text));
+  }
   if (commands.empty() && script.end().has_value()) {
     return maker.ErrorAt(
         {"no training command: without further values, the script ends here; give "
@@ -398,6 +463,10 @@ Result<LaunchLine> ReadLaunchScript(const std::string& text, const std::string& 
   line.script = maker.Make(command.script);
   line.arguments = maker.MakeAll(command.arguments);
   line.gpus = GpusOf(command.launcher);
+  for (const auto& [number, name] : session.missing_arguments()) {
+    line.missing_arguments.push_back(name.empty() ? fmt::format("${}", number)
+                                                  : fmt::format("${} ({})", number, name));
+  }
   line.nccl_settings = NcclSettings(command.state);
   const std::optional<ShellText> workspace = Environment(command.state, "CUBLAS_WORKSPACE_CONFIG");
   if (workspace.has_value()) line.cublas_workspace = maker.Make(*workspace);

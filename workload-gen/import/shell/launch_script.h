@@ -35,15 +35,22 @@ struct ScriptWord {
 };
 
 struct LaunchLine {
+  // How the file spells arguments that it does not give under their own name: "model.num_layers".
+  std::map<std::string, std::string> keys;
   ScriptWord script;  // "pretrain_gpt.py"; empty for a bare list of arguments
   std::vector<ScriptWord> arguments;
   int64_t gpus = 0;                        // that the launcher starts; 0: not stated
+  // Arguments of the script that it reads and that nobody gives: "$1 (ENV)", by number.
+  std::vector<std::string> missing_arguments;
   std::vector<std::string> nccl_settings;  // NCCL_... that the script sets
   ScriptWord cublas_workspace;             // CUBLAS_WORKSPACE_CONFIG; empty: not set
   // The NVTE_... that choose Transformer Engine's attention, how it quantizes and whether it fuses
   // experts, by name, from the script or the user. "": the script does not define the value.
   std::map<std::string, std::string> engine_settings;
 };
+
+// True for the variables of LaunchLine::engine_settings.
+bool IsEngineSetting(const std::string& name);
 
 // `variables`: values that the user gives to variables of the script; "1" is its argument $1, "@"
 // all of its arguments. Reads the files beside the script that it sources.

@@ -121,6 +121,76 @@ TEST(LaunchScript, CommandsInsideShells) {
   EXPECT_EQ(Arguments("$LAUNCHER pretrain_gpt.py --a > out.log 2>&1 &\n"), "--a");
 }
 
+TEST(LaunchScript, ShellsWithOptions) {
+  EXPECT_EQ(Arguments("CMD=\"\ncd /x;\npython /x/pretrain_gpt.py --a 1\"\n"
+                      "srun -l bash -x -c \"$CMD\" 2>&1 | tee log\n"),
+            "--a|1");
+  EXPECT_EQ(Arguments("sh -e -o pipefail -c 'torchrun pretrain_gpt.py --a $1' x 3\n"), "--a|3");
+  EXPECT_EQ(Arguments("CMD=\"torchrun pretrain_gpt.py --a\"; eval $CMD | tee log\n"), "--a");
+}
+
+TEST(LaunchScript, ScriptsOfAQueue) {
+  EXPECT_EQ(Arguments("N=7\nsbatch --nodes=2 <<EOF\n#!/bin/bash\n#SBATCH -t 1\nM=3\n"
+                      "srun torchrun pretrain_gpt.py --n $N --m \\$M\nEOF\n"),
+            "--n|7|--m|3");
+  EXPECT_EQ(Arguments("bash <<'EOF'\nA=1; torchrun pretrain_gpt.py --a $A\nEOF\n"), "--a|1");
+  EXPECT_EQ(Arguments("export A=1; B=2\nsbatch --wrap='torchrun train.py --a $A --b $B'\n"),
+            "--a|1|--b|<$B>");
+  EXPECT_EQ(Arguments("export A=1\nsbatch --export=NONE --wrap 'torchrun train.py --a $A'\n"),
+            "--a|<$A>");
+}
+
+TEST(LaunchScript, StartsScriptsBesideIt) {
+  const testing::TemporaryDirectory directory;
+  const std::string folder = directory.path();
+  ASSERT_TRUE(
+      WriteFileAtomically(folder + "/job.sh", "torchrun pretrain_gpt.py --a $A --b $B --c $1 $2\n")
+          .ok());
+  const auto arguments = [&](const std::string& command) {
+    const Result<LaunchLine> line =
+        ReadLaunchScript("export A=1; B=2\n" + command + "\n", folder + "/run.sh", {});
+    EXPECT_TRUE(line.ok()) << line.error().ToString();
+    std::string all;
+    if (!line.ok()) return all;
+    for (const ScriptWord& word : line->arguments) {
+      all += word.text + (word.unresolved.empty() ? "|" : "<" + word.unresolved + ">|");
+    }
+    return all;
+  };
+  const char* expected = "--a|1|--b|<$B>|--c|7|8|";
+  EXPECT_EQ(arguments("bash job.sh 7 8"), expected);
+  EXPECT_EQ(arguments("./job.sh 7 8"), expected);
+  EXPECT_EQ(arguments("sbatch -p batch --nodes=2 job.sh 7 8"), expected);
+  EXPECT_EQ(arguments("cd $(dirname $0); bash -x `pwd`/job.sh 7 8"), expected);
+  EXPECT_EQ(arguments("B=5 bash job.sh 7 8"), "--a|1|--b|5|--c|7|8|");
+}
+
+TEST(LaunchScript, NamesAScriptThatLiesElsewhere) {
+  const Result<LaunchLine> line = ReadLaunchScript("A=1 bash ../job.sh --x\n", "run.sh", {});
+  ASSERT_FALSE(line.ok());
+  EXPECT_EQ(line.error().ToString(),
+            "run.sh:1:10: error: no training command: this line starts '../job.sh', which does not "
+            "lie beside this script; give that script, or a copy beside this one\n"
+            "  A=1 bash ../job.sh --x\n"
+            "           ^");
+}
+
+TEST(LaunchScript, ItsOwnVariablesAreEmptyUntilAssigned) {
+  const std::string script = "L=none\nif [ $L != none ]; then load=\"--load $L\"; fi\n";
+  EXPECT_EQ(Of(script, "--a $load --b"), "--a|--b");
+  EXPECT_EQ(Of(script + "[ -n \"$load\" ] && X=1", "--a $load --b"), "--a|<$load>|--b")
+      << "the script asks whether its caller has set it";
+  EXPECT_EQ(Of("if [ a = b ]; then load=${load:-x}; fi", "--a $load"), "--a|<$load>");
+}
+
+TEST(LaunchScript, PatternsOfLayersAreNoFiles) {
+  EXPECT_EQ(Of("A=(--freq [0]*3+[1]*58)", "${A[@]}"), "--freq|[0]*3+[1]*58");
+  EXPECT_EQ(Arguments("O=\"--layout Et\\\\|\\\\(tt\\\\|\\\\)*30L\"\n"
+                      "eval torchrun pretrain_gpt.py $O\n"),
+            "--layout|Et|(tt|)*30L");
+  EXPECT_EQ(Of("", "--x [0-9]*"), "--x|<'[0-9]*'>");
+}
+
 TEST(LaunchScript, SkipsHereDocumentsAndOtherCommands) {
   EXPECT_EQ(Arguments("cat <<EOF > config.json\ntorchrun pretrain_x.py --no\nEOF\n"
                       "python tools/preprocess_data.py --input x && mkdir -p a | true\n"

@@ -703,8 +703,10 @@ ShellAnswer ShellScript::Eval(const Words& words, const ShellCommand& command) {
 std::optional<std::string> ShellScript::PathBeside(const ShellText& word) const {
   ShellText rest = word;
   bool beside = state_.folder == ShellState::Folder::kScript;
+  const bool known_folder = state_.folder != ShellState::Folder::kUnknown;
   if (!rest.empty() && rest[0].unresolved >= 0 &&
-      session_.Of(rest[0]).kind == ShellUnknown::Kind::kScriptFolder) {
+      (session_.Of(rest[0]).kind == ShellUnknown::Kind::kScriptFolder ||
+       (session_.Of(rest[0]).what == "$PWD" && known_folder))) {
     if (rest.size() < 2 || rest[1].c != '/') return std::nullopt;
     rest.erase(rest.begin(), rest.begin() + 2);
     beside = true;
@@ -725,8 +727,10 @@ ShellAnswer ShellScript::Source(const Words& words, const ShellCommand& command)
   const std::optional<std::string> text =
       path.has_value() ? read_beside_(*path) : std::optional<std::string>();
   if (!text.has_value()) {
-    state_.ForgetAll(fmt::format("'{} {}' may assign it, and that file is not beside the script",
-                                 PlainText(words[0]), plain),
+    const std::string argument = session_.MissingArgumentOf(words[1]);
+    state_.ForgetAll(fmt::format("'{} {}' may assign it, and {}", PlainText(words[0]), plain,
+                                 argument.empty() ? "that file is not beside the script"
+                                                  : "which file that is depends on " + argument),
                      command.at, /*keeps_separators=*/true);
     return {};
   }

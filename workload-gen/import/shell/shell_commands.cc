@@ -19,15 +19,16 @@ const std::set<std::string> kPassing = {"srun",    "nohup",   "numactl", "taskse
 
 // Programs, after a file that is not read has perhaps defined functions of other names.
 const std::set<std::string> kPrograms = {
-    "awk",     "basename", "cat",        "chmod",    "conda",     "cp",       "curl", "cut",
-    "date",    "dirname",  "docker",     "df",       "du",        "env",      "find", "free",
-    "git",     "grep",     "head",       "hostname", "ip",        "kill",     "ln",   "ls",
-    "lscpu",   "mkdir",    "mktemp",     "ml",       "module",    "mpirun",   "mv",   "nohup",
-    "nproc",   "nvcc",     "nvidia-smi", "pip",      "pip3",      "pkill",    "ps",   "python",
-    "python3", "realpath", "rm",         "rsync",    "sbatch",    "scontrol", "sed",  "seq",
-    "sleep",   "sort",     "squeue",     "srun",     "ssh",       "sync",     "tail", "tar",
-    "tee",     "timeout",  "torchrun",   "touch",    "tr",        "uname",    "uniq", "wc",
-    "wget",    "which",    "whoami",     "xargs",    "deepspeed", "bash",     "sh",   "mpiexec"};
+    "awk",    "basename", "cat",      "chmod",      "clear",    "conda",     "cp",       "curl",
+    "cut",    "date",     "dirname",  "docker",     "df",       "du",        "env",      "find",
+    "free",   "git",      "grep",     "head",       "hostname", "ip",        "kill",     "ln",
+    "ls",     "lscpu",    "mkdir",    "mktemp",     "ml",       "module",    "mpirun",   "mv",
+    "nohup",  "nproc",    "nvcc",     "nvidia-smi", "pip",      "pip3",      "pkill",    "ps",
+    "python", "python3",  "realpath", "rm",         "rsync",    "sbatch",    "scontrol", "sed",
+    "seq",    "sleep",    "sort",     "squeue",     "srun",     "ssh",       "sync",     "tail",
+    "tar",    "tee",      "timeout",  "torchrun",   "touch",    "tr",        "uname",    "uniq",
+    "wc",     "wget",     "which",    "whoami",     "xargs",    "deepspeed", "bash",     "sh",
+    "mpiexec"};
 
 // Output of these is the path of a program.
 bool IsProgramPath(const std::string& what) {
@@ -114,6 +115,7 @@ ShellAnswer ShellScript::Named(Words words, const ShellCommand& command) {
     return {};
   }
   const Builtin builtin = FindBuiltin(name);
+  if (builtin == nullptr && BatchScript(words, command)) return {};
   if (builtin != nullptr) {
     input_ = Redirect(command);
     const ShellAnswer answer = (this->*builtin)(words, command);
@@ -206,33 +208,138 @@ ShellAnswer ShellScript::External(const Words& words) {
   return {};
 }
 
-// sh -c "TEXT" NAME ARGUMENT..., perhaps after srun or docker.
+// A shell that a command starts, with what it runs.
+struct ShellScript::Child {
+  enum class What : uint8_t { kText, kFile, kInput };
+  What what = What::kInput;
+  size_t at = 0;  // of the text or the file in the words of the command
+};
+
+// What `sh` does whose options begin at words[at]: sh -e -c "TEXT", sh -x FILE, or sh, which reads
+// its input. Nothing for options that are not understood.
+std::optional<ShellScript::Child> ShellScript::ChildOf(const Words& words, size_t at) {
+  bool text = false;
+  for (; at < words.size() && IsResolved(words[at]); ++at) {
+    const std::string word = PlainText(words[at]);
+    if (word.size() < 2 || (word[0] != '-' && word[0] != '+')) break;
+    if (word == "--") {
+      ++at;
+      break;
+    }
+    if (word == "--login" || word == "--norc" || word == "--noprofile") continue;
+    if (word.find_first_not_of("-+lexuco") != std::string::npos || word[1] == '-') {
+      return std::nullopt;
+    }
+    text = text || word.find('c') != std::string::npos;
+    if (word.back() == 'o') ++at;  // pipefail
+  }
+  if (at >= words.size()) return text ? std::optional<Child>() : Child{Child::What::kInput, at};
+  return Child{text ? Child::What::kText : Child::What::kFile, at};
+}
+
+// Runs what a child shell runs, in a shell of its own. `passes`: it sees exported variables.
+void ShellScript::RunChild(const ShellText& text, Words arguments, bool passes) {
+  Subshell([&] {
+    state_.KeepExported(passes);
+    state_.arguments = std::move(arguments);
+    state_.top_arguments = false;
+    ++depth_;
+    RunText(text, /*hard=*/false);
+    --depth_;
+    return ShellAnswer();
+  });
+}
+
+// Runs a script that lies beside this one. Returns false if there is none.
+bool ShellScript::RunFileBeside(const ShellText& name, Words arguments, bool passes) {
+  const std::optional<std::string> path = PathBeside(name);
+  if (!path.has_value() || BaseName(*path).find(".py") != std::string::npos) return false;
+  const std::optional<std::string> text = read_beside_(*path);
+  if (!text.has_value()) return false;
+  if (session_.files.size() >= 64 || depth_ > 40) {
+    Fail("scripts start each other without an end", name.empty() ? ShellChar() : name[0]);
+    return true;
+  }
+  const auto file = static_cast<int16_t>(session_.files.size());
+  const std::string folder = DirectoryOf(session_.files[0].name);
+  session_.files.push_back({folder == "." ? *path : folder + "/" + *path, *text});
+  RunChild(WithPlaces(*text, file), std::move(arguments), passes);
+  return true;
+}
+
+// Shells that a command starts: sh -c "TEXT" NAME ARGUMENT..., sh FILE ARGUMENT..., perhaps after
+// srun or docker; and a script itself: ./FILE ARGUMENT...
 bool ShellScript::ChildShell(const Words& words) {
-  for (size_t i = 0; i + 2 < words.size(); ++i) {
+  const auto from = [&](size_t at) {
+    return Words(words.begin() + static_cast<int64_t>(std::min(at, words.size())), words.end());
+  };
+  const std::string first = IsResolved(words[0]) ? BaseName(PlainText(words[0])) : "";
+  for (size_t i = 0; i + 1 < words.size(); ++i) {
     if (!IsResolved(words[i]) || !kShells.contains(BaseName(PlainText(words[i])))) continue;
-    const std::string flag = PlainText(words[i + 1]);
-    const bool runs_text = flag.size() >= 2 && flag[0] == '-' && flag[1] != '-' &&
-                           flag.back() == 'c' &&
-                           flag.find_first_not_of("-lexuc") == std::string::npos;
-    if (!runs_text) continue;
+    const std::optional<Child> child = ChildOf(words, i + 1);
+    if (!child.has_value() || child->what == Child::What::kInput) continue;
     const bool passes = std::all_of(words.begin(), words.begin() + static_cast<int64_t>(i),
                                     [](const ShellText& word) {
                                       return !PlainText(word).starts_with("--export");
                                     }) &&
-                        kPassing.contains(BaseName(PlainText(words[0])));
-    Subshell([&] {
-      state_.KeepExported(passes);
-      state_.arguments.assign(words.begin() + static_cast<int64_t>(std::min(i + 4, words.size())),
-                              words.end());
-      state_.top_arguments = false;
-      ++depth_;
-      RunText(words[i + 2], /*hard=*/false);
-      --depth_;
-      return ShellAnswer();
-    });
-    return true;
+                        kPassing.contains(first);
+    if (child->what == Child::What::kText) {
+      RunChild(words[child->at], from(child->at + 2), passes);
+      return true;
+    }
+    if (RunFileBeside(words[child->at], from(child->at + 1), passes)) return true;
   }
-  return false;
+  const std::string path = PlainText(words[0]);
+  return path.ends_with(".sh") && RunFileBeside(words[0], from(1), /*passes=*/true);
+}
+
+// The scripts of a queue: sbatch [--OPTION=VALUE] FILE ARGUMENT..., sbatch --wrap "TEXT", and
+// `sbatch <<EOF`, `bash <<EOF`, which read them. Returns false for other commands.
+bool ShellScript::BatchScript(const Words& words, const ShellCommand& command) {
+  const std::string name = IsResolved(words[0]) ? BaseName(PlainText(words[0])) : "";
+  const bool shell = kShells.contains(name);
+  if (name != "sbatch" && name != "qsub" && !shell) return false;
+  const bool reads = std::any_of(
+      command.redirections.begin(), command.redirections.end(),
+      [](const ShellRedirection& r) { return r.input && r.kind != ShellRedirection::Kind::kFile; });
+  if (shell) {
+    const std::optional<Child> child = ChildOf(words, 1);
+    if (!reads || !child.has_value() || child->what != Child::What::kInput) return false;
+  }
+  const std::optional<ShellText> input = Redirect(command);
+  bool passes = name != "qsub";
+  std::optional<size_t> wrap, file;
+  for (size_t i = 1; i < words.size() && !file.has_value() && !shell; ++i) {
+    const std::string word = PlainText(words[i]);
+    if (word.starts_with("--export=") && word != "--export=ALL" &&
+        !word.starts_with("--export=ALL,")) {
+      passes = false;
+    }
+    if (word == "--wrap" && i + 1 < words.size())
+      wrap = ++i;
+    else if (word.starts_with("--wrap="))
+      wrap = i;
+    else if (!word.starts_with("-") && IsBatchFile(words[i]))
+      file = i;
+  }
+  if (wrap.has_value()) {
+    ShellText text = words[*wrap];
+    if (PlainText(text).starts_with("--wrap=")) text.erase(text.begin(), text.begin() + 7);
+    RunChild(text, {}, passes);
+  } else if (file.has_value()) {
+    RunFileBeside(words[*file], Words(words.begin() + static_cast<int64_t>(*file) + 1, words.end()),
+                  passes);
+  } else if (input.has_value()) {
+    RunChild(*input, {}, passes);
+  }
+  return true;
+}
+
+// True for the word of an sbatch command that names its script: a value of an option such as
+// "-p batch" names none that lies beside.
+bool ShellScript::IsBatchFile(const ShellText& word) const {
+  const std::optional<std::string> path = PathBeside(word);
+  return path.has_value() && read_beside_(*path).has_value();
 }
 
 }  // namespace drydock

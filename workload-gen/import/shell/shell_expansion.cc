@@ -46,8 +46,12 @@ bool IsScriptFolder(const std::string& source) {
 // A pattern of layers, such as M-M*- or ([0]*1+[1]*26). bash would replace it by the name of a file
 // that fits, but no file has such a name.
 bool IsLayerPattern(const std::string& text) {
-  return text.find_first_of("(MEt|,") != std::string::npos &&
-         text.find_first_not_of("MEGDLtmd0123456789[]()*+-|,:_'\"") == std::string::npos;
+  // "[0]*3+[1]*58"
+  const bool list = text.starts_with("[") && text.find("]*") != std::string::npos &&
+                    text.find_first_not_of("01[]*+23456789") == std::string::npos;
+  return list ||
+         (text.find_first_of("(MEt|,") != std::string::npos &&
+          text.find_first_not_of("MEGDLtmd0123456789[]()*+-|,:_'\"\\") == std::string::npos);
 }
 
 // NAME[index] or NAME=expression.
@@ -265,9 +269,13 @@ void ShellExpander::AddAtom(const ShellAtom& atom) {
 }
 
 void ShellExpander::AddCommand(const ShellExpansion& expansion, bool quoted) {
-  if (IsScriptFolder(expansion.source)) {
-    const int32_t id = state_.session().Add({expansion.source, "it is the folder of the script", "",
-                                             ShellUnknown::Kind::kScriptFolder, expansion.at});
+  const bool script = IsScriptFolder(expansion.source);
+  const bool known = state_.folder != ShellState::Folder::kUnknown;
+  if (script || (known && (expansion.source == "$(pwd)" || expansion.source == "`pwd`"))) {
+    const int32_t id = state_.session().Add(
+        {expansion.source,
+         script ? "it is the folder of the script" : "it is the folder in which the script starts",
+         "", ShellUnknown::Kind::kScriptFolder, expansion.at});
     return AddUnknown(id, quoted, expansion.at);
   }
   // $(cat <<END ... END) is a text.

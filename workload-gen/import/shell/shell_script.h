@@ -94,7 +94,13 @@ class ShellScript {
   ShellAnswer Unnamed(const Words& words, const ShellCommand& command);
   ShellAnswer Call(const ShellCommandPtr& body, const Words& words);
   ShellAnswer External(const Words& words);
+  struct Child;
+  static std::optional<Child> ChildOf(const Words& words, size_t at);
+  void RunChild(const ShellText& text, Words arguments, bool passes);
+  bool RunFileBeside(const ShellText& name, Words arguments, bool passes);
   bool ChildShell(const Words& words);
+  bool BatchScript(const Words& words, const ShellCommand& command);
+  bool IsBatchFile(const ShellText& word) const;
   ShellAnswer Returned(ShellAnswer answer, const std::string& why, const ShellChar& at);
 
   // shell_builtins.cc: the commands that change the shell's own state.

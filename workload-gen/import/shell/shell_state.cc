@@ -54,7 +54,32 @@ bool SameList(const std::vector<ShellText>& a, const std::vector<ShellText>& b) 
 
 bool IsVariableOfBash(const std::string& name) { return kOfBash.contains(name); }
 
+namespace {
+
+// The number of "$2"; 0 for other names.
+int64_t ArgumentNumber(const ShellUnknown& unknown) {
+  if (unknown.kind != ShellUnknown::Kind::kNotAssigned || unknown.what.size() < 2) return 0;
+  const std::optional<int64_t> number = WholeNumber(unknown.what.substr(1));
+  return unknown.what[0] == '$' ? number.value_or(0) : 0;
+}
+
+}  // namespace
+
+std::string ShellSession::MissingArgumentOf(const ShellText& text) const {
+  for (const ShellChar& c : text) {
+    if (c.unresolved >= 0 && ArgumentNumber(Of(c)) > 0) return Of(c).what;
+  }
+  return "";
+}
+
+void ShellSession::NoteAssigned(const ShellText& value, const std::string& variable) {
+  if (value.size() != 1 || value[0].unresolved < 0) return;
+  const auto missing = missing_arguments_.find(ArgumentNumber(Of(value[0])));
+  if (missing != missing_arguments_.end() && missing->second.empty()) missing->second = variable;
+}
+
 int32_t ShellSession::Add(ShellUnknown unknown) {
+  if (ArgumentNumber(unknown) > 0) missing_arguments_.try_emplace(ArgumentNumber(unknown));
   unknowns_.push_back(std::move(unknown));
   Spend(1);
   return static_cast<int32_t>(unknowns_.size() - 1);
@@ -130,6 +155,7 @@ ShellVariable* ShellState::Change(const std::string& name) {
 void ShellState::AssignText(const std::string& name, const ShellText& value) {
   ShellVariable* variable = Change(name);
   if (variable == nullptr || !session_->Spend(value.size() + 1)) return;
+  session_->NoteAssigned(value, name);
   for (const ShellChar& c : value) {
     if (c.unresolved >= 0) session_->NameVariable(c.unresolved, name);
   }
@@ -284,6 +310,8 @@ void ShellState::KeepExported(bool exported) {
     const bool text = variable.form == ShellVariable::Form::kText && variable.is_set;
     return !variable.fixed && !(exported && variable.exported && text);
   });
+  // A shell never takes IFS from its environment.
+  if (everything_ >= 0 && Find("IFS") == nullptr) AssignText("IFS", WithPlaces(" \t\n"));
   for (auto& [name, variable] : variables_) {
     auto copy = std::make_shared<ShellVariable>(*variable);
     copy->readonly = copy->integer = false;

@@ -38,6 +38,14 @@ class ShellSession {
   // Makes the user's remedy name `variable`, unless it names one.
   void NameVariable(int32_t id, const std::string& variable);
 
+  // The first argument of the script in `text` that its caller gives, "$2"; "" if there is none.
+  std::string MissingArgumentOf(const ShellText& text) const;
+  // Arguments that the script reads and that nobody gives: their numbers, each with the variable
+  // that it is assigned to first, or "".
+  const std::map<int64_t, std::string>& missing_arguments() const { return missing_arguments_; }
+  // `value` is assigned to `variable`.
+  void NoteAssigned(const ShellText& value, const std::string& variable);
+
   // Counts characters that expansions make, and commands. Returns false at the limit.
   bool Spend(size_t characters);
   bool exhausted() const { return left_ == 0; }
@@ -49,6 +57,7 @@ class ShellSession {
 
  private:
   std::vector<ShellUnknown> unknowns_;
+  std::map<int64_t, std::string> missing_arguments_;
   size_t left_ = size_t{4} << 20;
 };
 

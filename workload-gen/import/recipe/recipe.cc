@@ -1,0 +1,341 @@
+#include "workload-gen/import/recipe/recipe.h"
+
+#include <fmt/format.h>
+
+#include "core/base/scan.h"
+#include "workload-gen/import/recipe/recipe_reader.h"
+
+namespace drydock {
+namespace {
+
+// Both kinds of a recipe.
+class RecipeWords {
+ public:
+  explicit RecipeWords(RecipeReader* reader) : r_(*reader) {}
+
+  void AddGroups() {
+    const char* groups = "model.num_query_groups";
+    if (!r_.Has(groups) || r_.Text(groups) == r_.Text("model.num_attention_heads")) return;
+    r_.Add("--group-query-attention", groups);
+    r_.AddValue("--num-query-groups", groups);
+  }
+
+  // [127, 0]
+  void AddWindow() {
+    const char* window = "model.window_size";
+    if (!r_.Has(window)) return;
+    r_.Add("--window-size", r_.List(window), window);
+  }
+
+  void AddRecompute(const char* granularity, const char* method, const char* layers) {
+    if (r_.Text(granularity) != "full") return;
+    r_.AddValue("--recompute-method", method);
+    r_.AddValue("--recompute-num-layers", layers);
+  }
+
+  void AddTokenizer(const std::string& type, const char* type_path, const char* model_path) {
+    if (!type.empty()) r_.Add("--tokenizer-type", type, type_path);
+    if (r_.Has(model_path)) r_.AddValue("--tokenizer-model", model_path);
+  }
+
+ protected:
+  RecipeReader& r_;
+};
+
+class NemoWords : public RecipeWords {
+ public:
+  using RecipeWords::RecipeWords;
+
+  void Add() {
+    AddPrecision();
+    AddLayers();
+    AddKernels();
+    AddFormat();
+    AddGroups();
+    AddWindow();
+    AddRecompute("model.activations_checkpoint_granularity", "model.activations_checkpoint_method",
+                 "model.activations_checkpoint_num_layers");
+    if (r_.IsTrue("model.cpu_offloading")) {
+      r_.AddValue("--cpu-offloading-num-layers", "model.cpu_offloading_num_layers");
+    }
+    if (r_.IsTrue("model.defer_embedding_wgrad_compute") && r_.Has("model.wgrad_deferral_limit")) {
+      r_.AddValue("--wgrad-deferral-limit", "model.wgrad_deferral_limit");
+    }
+    if (!r_.IsTrue("model.overlap_p2p_comm")) {
+      r_.Add("--no-overlap-p2p-communication", "model.overlap_p2p_comm");
+    }
+    AddTokenizer();
+    AddOptimizer();
+  }
+
+  int64_t gpus() {
+    const auto nodes = WholeNumber(r_.Text("trainer.num_nodes"));
+    const auto devices = WholeNumber(r_.Text("trainer.devices"));
+    const bool sane = nodes && devices && *nodes <= 1 << 20 && *devices <= 1 << 10;
+    return sane ? *nodes * *devices : 0;
+  }
+
+ private:
+  void AddPrecision() {
+    const char* path = r_.Has("model.precision") ? "model.precision" : "trainer.precision";
+    const std::string type = r_.Text(path, "32");
+    if (type == "bf16" || type == "bf16-mixed") return AddHalf("--bf16", path);
+    if (type == "16" || type == "fp16" || type == "16-mixed") return AddHalf("--fp16", path);
+    r_.Fail(path, fmt::format("'{}' is {}; expected bf16 or 16: training in fp32 is not generated",
+                              path, type));
+  }
+
+  // Without O2, PyTorch casts the weights of fp32 in each use.
+  void AddHalf(const char* argument, const char* path) {
+    r_.Add(argument, path);
+    if (!r_.IsTrue("model.megatron_amp_O2")) {
+      r_.Fail("model.megatron_amp_O2",
+              "'model.megatron_amp_O2' is false: weights in fp32 that are cast in each use are not "
+              "generated; set it to true");
+    }
+  }
+
+  void AddLayers() {
+    const char* norm = "model.normalization";
+    const std::string kind = r_.Text(norm, "layernorm");
+    r_.Add("--normalization",
+           kind == "layernorm" || kind == "layernorm1p" ? "LayerNorm"
+           : kind == "rmsnorm"                          ? "RMSNorm"
+                                                        : kind,
+           norm);
+    const char* activation = "model.activation";
+    const std::string name = r_.Text(activation, "gelu");
+    if (name == "swiglu" || name == "fast-swiglu") {
+      r_.Add("--swiglu", activation);
+    } else if (name == "geglu" || name == "fast-geglu") {
+      r_.Add("--quick-geglu", activation);
+    } else if (name == "squared-relu") {
+      r_.Add("--squared-relu", activation);
+    } else if (name != "gelu") {
+      r_.Fail(activation, fmt::format("'{}' is {}; gelu, swiglu, geglu and squared-relu are "
+                                      "generated",
+                                      activation, name));
+    }
+    if (!r_.Has("model.ffn_hidden_size")) {
+      const std::optional<int64_t> hidden = WholeNumber(r_.Text("model.hidden_size"));
+      if (hidden.has_value() && *hidden < 1 << 24) {
+        r_.Add("--ffn-hidden-size", std::to_string(4 * *hidden), "model.hidden_size");
+      }
+    }
+  }
+
+  void AddKernels() {
+    if (!r_.IsTrue("model.mcore_gpt") && !r_.IsTrue("model.mcore_bert")) {
+      r_.NoteUnmodeled("model.mcore_gpt",
+                       "NeMo's own layers; those of Megatron-Core are generated");
+    }
+    if (!r_.IsTrue("model.transformer_engine")) {
+      r_.Add("--transformer-impl", "local", "model.transformer_engine");
+      if (r_.IsTrue("model.use_flash_attention")) {
+        r_.Add("--use-flash-attn", "model.use_flash_attention");
+      }
+    }
+    if (!r_.IsTrue("model.gradient_accumulation_fusion")) {
+      r_.Add("--no-gradient-accumulation-fusion", "model.gradient_accumulation_fusion");
+    }
+    if (!r_.IsTrue("model.apply_rope_fusion"))
+      r_.Add("--no-rope-fusion", "model.apply_rope_fusion");
+  }
+
+  void AddFormat() {
+    if (!r_.IsTrue("model.fp8")) return;
+    r_.Add("--fp8-format", r_.IsTrue("model.fp8_e4m3") ? "e4m3" : "hybrid", "model.fp8");
+    if (r_.IsTrue("model.fp8_params")) r_.Add("--fp8-param-gather", "model.fp8_params");
+    if (!r_.IsTrue("model.fp8_wgrad", true)) r_.Add("--no-fp8-wgrad", "model.fp8_wgrad");
+  }
+
+  // Other libraries than Megatron's name a tokenizer of Hugging Face.
+  void AddTokenizer() {
+    const char* path = "model.tokenizer.type";
+    const std::string library = r_.Text("model.tokenizer.library", "megatron");
+    const std::string type = r_.Text(path);
+    const bool of_megatron = type == "GPT2BPETokenizer" || type.starts_with("BertWordPiece");
+    if (library == "sentencepiece") {
+      return RecipeWords::AddTokenizer("GPTSentencePieceTokenizer", "model.tokenizer.library",
+                                       "model.tokenizer.model");
+    }
+    if (of_megatron || library == "tiktoken") {
+      return RecipeWords::AddTokenizer(of_megatron ? type : "TikTokenizer", path,
+                                       "model.tokenizer.model");
+    }
+    r_.Add("--tokenizer-type", "HuggingFaceTokenizer", path);
+    if (!type.empty()) r_.Add("--tokenizer-model", type, path);
+  }
+
+  // megatron_gpt_model.py of NeMo: gradients are reduced in fp32 unless grad_sync_dtype says
+  // otherwise, and buckets have Megatron-Core's size, not bucket_cap_mb.
+  void AddOptimizer() {
+    const char* path = "model.optim.name";
+    const std::string name = r_.Text(path, "fused_adam");
+    const bool distributed = name == "mcore_distributed_optim" || name == "distributed_fused_adam";
+    if (!distributed && name != "fused_adam" && name != "adam" && name != "adamw") {
+      r_.Fail(path, fmt::format("'{}' is {}; mcore_distributed_optim, distributed_fused_adam, "
+                                "fused_adam, adam and adamw are generated",
+                                path, name));
+    }
+    if (distributed) {
+      r_.Add("--use-distributed-optimizer", path);
+      const char* gradients = "model.optim.overlap_grad_sync";
+      const char* parameters = "model.optim.overlap_param_sync";
+      if (r_.IsTrue(gradients)) r_.Add("--overlap-grad-reduce", gradients);
+      if (r_.IsTrue(parameters)) r_.Add("--overlap-param-gather", parameters);
+    }
+    const char* type = "model.optim.grad_sync_dtype";
+    if (r_.Text(type, "fp32") == "bf16") {
+      r_.Add("--grad-reduce-in-bf16", type);
+    } else if (r_.Has(type) && r_.Text(type) != "fp32") {
+      r_.Fail(type, fmt::format("'{}' is {}; expected fp32 or bf16", type, r_.Text(type)));
+    }
+    if (r_.Text("trainer.precision") == "16") r_.Add("--accumulate-allreduce-grads-in-fp32", path);
+    if (r_.Has("model.optim.ddp_bucket_size")) {
+      r_.AddValue("--ddp-bucket-size", "model.optim.ddp_bucket_size");
+    }
+  }
+};
+
+class BridgeWords : public RecipeWords {
+ public:
+  using RecipeWords::RecipeWords;
+
+  void Add() {
+    AddPrecision();
+    AddSequence();
+    AddActivation();
+    AddGroups();
+    AddWindow();
+    AddRecompute("model.recompute_granularity", "model.recompute_method",
+                 "model.recompute_num_layers");
+    for (const char* modules : {"model.cuda_graph_modules", "model.cuda_graph_scope"}) {
+      if (r_.Has(modules)) r_.AddValue("--cuda-graph-modules", modules);
+    }
+    const char* layers = "model.transformer_impl";
+    if (r_.Has(layers)) r_.AddValue("--transformer-impl", layers);
+    AddVocabulary();
+  }
+
+ private:
+  // A name such as bf16_mixed or bf16_with_fp8_delayed_scaling_mixed, or the settings themselves.
+  void AddPrecision() {
+    const std::string name = r_.Text("mixed_precision");
+    const bool half = r_.IsTrue("model.fp16") || r_.IsTrue("mixed_precision.fp16") ||
+                      name.starts_with("fp16") || name.starts_with("16");
+    const bool brain =
+        r_.IsTrue("model.bf16") || r_.IsTrue("mixed_precision.bf16") || name.starts_with("bf16");
+    const char* path = name.empty() ? "model.bf16" : "mixed_precision";
+    if (half) r_.Add("--fp16", path);
+    if (brain) r_.Add("--bf16", path);
+    if (name.find("fp8") != std::string::npos || name.find("fp4") != std::string::npos) {
+      if (!r_.Has("model.fp8") && !r_.Has("model.fp4")) {
+        r_.Fail(path, fmt::format("'mixed_precision' is {}: give the format itself, model.fp8 and "
+                                  "model.fp8_recipe, as a dump of the configuration has it",
+                                  name));
+      }
+    }
+    const char* gradients = "ddp.grad_reduce_in_fp32";
+    const bool full = r_.IsTrue(gradients, r_.IsTrue("mixed_precision.grad_reduce_in_fp32", true));
+    if (full && half) r_.Add("--accumulate-allreduce-grads-in-fp32", gradients);
+    if (!full && brain) r_.Add("--grad-reduce-in-bf16", gradients);
+  }
+
+  void AddSequence() {
+    const char* path = r_.Has("model.seq_length") ? "model.seq_length" : "dataset.seq_length";
+    if (r_.Has(path)) r_.AddValue("--seq-length", path);
+    const char* most =
+        r_.Has("model.max_position_embeddings") ? "model.max_position_embeddings" : path;
+    if (r_.Has(most)) r_.AddValue("--max-position-embeddings", most);
+  }
+
+  // A function is a map with its name: {_target_: torch.nn.functional.silu, _call_: false}.
+  void AddActivation() {
+    const char* path = "model.activation_func";
+    const char* target = "model.activation_func._target_";
+    std::string name = r_.Text(r_.Has(target) ? target : path, "gelu");
+    name = name.substr(name.rfind('.') + 1);
+    const bool gated = r_.IsTrue("model.gated_linear_unit");
+    const std::string argument =
+        name == "silu" && gated                                                    ? "--swiglu"
+        : (name == "gelu" || name == "quick_gelu" || name == "fast_gelu") && gated ? "--quick-geglu"
+        : name == "squared_relu" && !gated                  ? "--squared-relu"
+        : (name == "gelu" || name == "fast_gelu") && !gated ? ""
+                                                            : "?";
+    if (argument == "?") {
+      r_.Fail(path, fmt::format("'{}' is {}{}; gelu, squared_relu, and gated silu and gelu are "
+                                "generated",
+                                path, gated ? "a gated " : "", name));
+    } else if (!argument.empty()) {
+      r_.Add(argument, path);
+    }
+  }
+
+  // The vocabulary of the model is padded already, unless should_pad_vocab says otherwise.
+  void AddVocabulary() {
+    const char* size = "model.vocab_size";
+    const std::string type = r_.Text("tokenizer.tokenizer_type");
+    if (r_.Has(size)) {
+      return r_.AddValue(
+          r_.IsTrue("model.should_pad_vocab") ? "--vocab-size" : "--padded-vocab-size", size);
+    }
+    if (r_.Has("tokenizer.vocab_size")) r_.AddValue("--vocab-size", "tokenizer.vocab_size");
+    AddTokenizer(type, "tokenizer.tokenizer_type", "tokenizer.tokenizer_model");
+  }
+};
+
+// env_vars of Megatron-Bridge.
+void ReadEnvironment(const YamlNode& root, LaunchLine* line) {
+  const YamlNode* environment = root.Find("env_vars");
+  if (environment == nullptr) return;
+  for (const auto& [name, value] : environment->entries) {
+    if (IsEngineSetting(name.scalar)) line->engine_settings[name.scalar] = value.scalar;
+    if (name.scalar.starts_with("NCCL_")) line->nccl_settings.push_back(name.scalar);
+  }
+}
+
+}  // namespace
+
+bool IsRecipe(const YamlNode& root) {
+  if (root.kind != YamlNode::Kind::kMap) return false;
+  const YamlNode* model = root.Find("model");
+  return model != nullptr && model->kind == YamlNode::Kind::kMap &&
+         (root.Find("trainer") != nullptr || root.Find("train") != nullptr ||
+          root.Find("optimizer") != nullptr);
+}
+
+Result<LaunchLine> ReadRecipe(const YamlNode& root, const std::string& file_name,
+                              const std::map<std::string, std::string>& variables, bool strict,
+                              ImportNotes* notes) {
+  const bool nemo = root.Find("trainer") != nullptr;
+  if (nemo && root.Find("train") != nullptr) {
+    return Error("'trainer' is of a recipe of NeMo, 'train' of Megatron-Bridge: remove one",
+                 {file_name, 0, 0});
+  }
+  Diagnostics diagnostics;
+  RecipeReader reader(root, nemo ? NemoKeys() : BridgeKeys(), strict, variables, notes,
+                      &diagnostics);
+  LaunchLine line;
+  reader.ReadAll();
+  if (nemo) {
+    NemoWords words(&reader);
+    words.Add();
+    line.gpus = words.gpus();
+  } else {
+    BridgeWords(&reader).Add();
+    ReadEnvironment(root, &line);
+  }
+  RETURN_IF_ERROR(diagnostics.ToStatus());
+  line.script.text = reader.IsTrue("model.mcore_bert") ? "pretrain_bert.py" : "recipe";
+  line.script.location = root.location;
+  line.arguments = reader.TakeWords();
+  for (const RecipeKey& key : nemo ? NemoKeys() : BridgeKeys()) {
+    if (key.use == RecipeKey::Use::kValue) line.keys[key.argument] = key.path;
+  }
+  line.keys["--bf16 or --fp16"] = nemo ? "trainer.precision" : "model.bf16";
+  if (!nemo) line.keys["--seq-length"] = "model.seq_length";
+  return line;
+}
+
+}  // namespace drydock

@@ -1,0 +1,156 @@
+#include "workload-gen/import/recipe/recipe.h"
+
+#include <gtest/gtest.h>
+
+#include "core/base/spelling.h"
+
+namespace drydock {
+namespace {
+
+using Variables = std::map<std::string, std::string>;
+
+Result<LaunchLine> Read(const std::string& text, ImportNotes* notes,
+                        const Variables& variables = {}, bool strict = false) {
+  ASSIGN_OR_RETURN(const YamlNode root, ParseYaml(text, "recipe.yaml"));
+  EXPECT_TRUE(IsRecipe(root));
+  return ReadRecipe(root, "recipe.yaml", variables, strict, notes);
+}
+
+std::string Arguments(const std::string& text, const Variables& variables = {}) {
+  ImportNotes notes;
+  const Result<LaunchLine> line = Read(text, &notes, variables);
+  EXPECT_TRUE(line.ok()) << line.error().ToString();
+  if (!line.ok()) return "";
+  std::vector<std::string> words;
+  for (const ScriptWord& word : line->arguments) {
+    words.push_back(word.text + (word.unresolved.empty() ? "" : "<" + word.unresolved + ">"));
+  }
+  return Join(words, " ");
+}
+
+std::string ErrorOf(const std::string& text) {
+  ImportNotes notes;
+  const Result<LaunchLine> line = Read(text, &notes);
+  return line.ok() ? "" : line.error().message();
+}
+
+constexpr const char* kTrainer = "trainer: {num_nodes: 2, devices: 8, precision: bf16}\n";
+std::string Nemo(const std::string& keys) {
+  std::string text = kTrainer;
+  text +=
+      "model:\n  megatron_amp_O2: true\n  mcore_gpt: true\n  transformer_engine: true\n"
+      "  overlap_p2p_comm: true\n  gradient_accumulation_fusion: true\n  apply_rope_fusion: true\n"
+      "  tokenizer: {library: megatron, type: GPT2BPETokenizer}\n";
+  text += keys;
+  return text;
+}
+constexpr const char* kRest = "--bf16 --normalization LayerNorm --tokenizer-type GPT2BPETokenizer";
+
+TEST(NemoRecipe, ReferencesToOtherKeys) {
+  EXPECT_EQ(Arguments(Nemo("  hidden_size: 64\n  ffn_hidden_size: ${multiply:4, ${.hidden_size}}\n"
+                           "  encoder_seq_length: ${model.hidden_size}\n"
+                           "  max_position_embeddings: ${training.model.encoder_seq_length}\n")),
+            "--hidden-size 64 --ffn-hidden-size 256 --seq-length 64 --max-position-embeddings 64 " +
+                std::string(kRest));
+  EXPECT_EQ(
+      Arguments(Nemo("  num_layers: ${depth}\n  ffn_hidden_size: ${sum:3,-1}\n"), {{"depth", "7"}}),
+      "--num-layers 7 --ffn-hidden-size 2 " + std::string(kRest));
+  EXPECT_EQ(Arguments(Nemo("  num_layers: ${depth}\n  ffn_hidden_size: ${oc.env:F}\n")),
+            "--num-layers <${depth}> --ffn-hidden-size <${oc.env:F}> " + std::string(kRest));
+  EXPECT_EQ(Arguments(Nemo("  num_layers: ${.num_layers}\n  ffn_hidden_size: 8\n")),
+            "--num-layers <${.num_layers}> --ffn-hidden-size 8 " + std::string(kRest));
+}
+
+TEST(NemoRecipe, LayersAndOptimizer) {
+  EXPECT_EQ(Arguments(Nemo("  hidden_size: 64\n  bias: false\n  activation: fast-swiglu\n"
+                           "  num_attention_heads: 8\n  num_query_groups: 2\n"
+                           "  share_embeddings_and_output_weights: false\n"
+                           "  activations_checkpoint_granularity: full\n"
+                           "  activations_checkpoint_method: block\n"
+                           "  activations_checkpoint_num_layers: 3\n"
+                           "  optim: {name: mcore_distributed_optim, overlap_grad_sync: true,\n"
+                           "          overlap_param_sync: true, grad_sync_dtype: bf16, lr: 1}\n")),
+            "--hidden-size 64 --disable-bias-linear --num-attention-heads 8 "
+            "--untie-embeddings-and-output-weights --recompute-granularity full --bf16 "
+            "--normalization LayerNorm --swiglu --ffn-hidden-size 256 --group-query-attention "
+            "--num-query-groups 2 --recompute-method block --recompute-num-layers 3 "
+            "--tokenizer-type GPT2BPETokenizer --use-distributed-optimizer --overlap-grad-reduce "
+            "--overlap-param-gather --grad-reduce-in-bf16");
+}
+
+TEST(NemoRecipe, GpusAndIgnoredKeys) {
+  ImportNotes notes;
+  const Result<LaunchLine> line =
+      Read(Nemo("  seed: 1\n  optim: {lr: 1}\n  data: {num_workers: 2}\n") + "exp_manager: {}\n",
+           &notes);
+  ASSERT_TRUE(line.ok()) << line.error().ToString();
+  EXPECT_EQ(line->gpus, 16);
+  EXPECT_EQ(line->keys.at("--num-layers"), "model.num_layers");
+  EXPECT_EQ(Join(notes.ignored), "model.seed, model.optim, model.data");
+}
+
+TEST(NemoRecipe, Mistakes) {
+  EXPECT_EQ(ErrorOf(Nemo("  num_layer: 2\n")),
+            "unknown key 'model.num_layer'; did you mean 'num_layers'?; remove it if it decides "
+            "nothing about the GPUs");
+  EXPECT_EQ(ErrorOf(Nemo("  fsdp: true\n")),
+            "'model.fsdp' is true: PyTorch's FSDP is described by a model.yaml "
+            "(docs/how-to/describe-a-recipe.md)");
+  EXPECT_EQ(ErrorOf(Nemo("  optim: {name: lion}\n")),
+            "'model.optim.name' is lion; mcore_distributed_optim, distributed_fused_adam, "
+            "fused_adam, adam and adamw are generated");
+  EXPECT_EQ(ErrorOf(Nemo("  bias: maybe\n")), "'model.bias' is maybe; expected true or false");
+  EXPECT_EQ(ErrorOf("trainer: {precision: 32}\nmodel: {megatron_amp_O2: true}\n"),
+            "'trainer.precision' is 32; expected bf16 or 16: training in fp32 is not generated");
+}
+
+TEST(NemoRecipe, SmallEffectsAreErrorsIfStrict) {
+  ImportNotes notes;
+  const std::string text = Nemo("  ub_tp_comm_overlap_cfg: {qkv_fprop: {method: ring_exchange}}\n");
+  EXPECT_TRUE(Read(text, &notes).ok());
+  EXPECT_EQ(Join(notes.unmodeled),
+            "model.ub_tp_comm_overlap_cfg (which communication overlaps, and how)");
+  EXPECT_FALSE(Read(text, &notes, {}, /*strict=*/true).ok());
+}
+
+constexpr const char* kBridge =
+    "train: {global_batch_size: 8, micro_batch_size: 1, train_iters: 10}\n"
+    "optimizer: {optimizer: adam, lr: 0.1, use_distributed_optimizer: true}\n"
+    "model:\n"
+    "  _target_: megatron.bridge.models.llama.llama_provider.LlamaModelProvider\n"
+    "  bf16: true\n  vocab_size: 128256\n  seq_length: 32\n"
+    "  activation_func: {_target_: torch.nn.functional.silu, _call_: false}\n"
+    "  gated_linear_unit: true\n";
+
+TEST(BridgeRecipe, FieldsHaveTheNamesOfArguments) {
+  EXPECT_EQ(Arguments(kBridge + std::string("  num_layers: 2\n  hidden_size: 64\n"
+                                            "  num_attention_heads: 8\n  num_query_groups: 4\n"
+                                            "  add_bias_linear: false\n  sequence_parallel: true\n"
+                                            "  tensor_model_parallel_size: 2\n"
+                                            "  recompute_modules: [core_attn, mlp]\n"
+                                            "  overlap_p2p_comm: true\n  init_method: null\n"
+                                            "  use_kitchen: false\n"
+                                            "ddp: {overlap_grad_reduce: true, "
+                                            "grad_reduce_in_fp32: false, nccl_ub: false}\n")),
+            "--global-batch-size 8 --micro-batch-size 1 --optimizer adam "
+            "--lr 0.1 --use-distributed-optimizer --num-layers 2 --hidden-size 64 "
+            "--num-attention-heads 8 "
+            "--disable-bias-linear --sequence-parallel --tensor-model-parallel-size 2 "
+            "--recompute-modules core_attn mlp --overlap-grad-reduce --bf16 --grad-reduce-in-bf16 "
+            "--seq-length 32 --max-position-embeddings 32 --swiglu --group-query-attention "
+            "--num-query-groups 4 --padded-vocab-size 128256");
+}
+
+TEST(BridgeRecipe, Mistakes) {
+  EXPECT_EQ(ErrorOf(kBridge + std::string("  num_layer: 2\n")),
+            "unknown key 'model.num_layer'; did you mean 'num_layers'?; remove it if it decides "
+            "nothing about the GPUs");
+  EXPECT_EQ(ErrorOf(kBridge + std::string("  use_kitchen: true\n")),
+            "'model.use_kitchen' is true: only false is generated");
+  EXPECT_EQ(ErrorOf(kBridge + std::string("mixed_precision: bf16_with_mxfp8_mixed\n")),
+            "'mixed_precision' is bf16_with_mxfp8_mixed: give the format itself, model.fp8 and "
+            "model.fp8_recipe, as a dump of the configuration has it");
+}
+
+}  // namespace
+}  // namespace drydock
