@@ -8,7 +8,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/scripts/setup.sh"
 networks=(analytical fluid packet auto)
 folds=(off exact relaxed auto)
 stages=(workload-gen simccl compute-sim exec-engine report)
-valued_options=(--out --network --threads --processes --hostfile --until --iterations --fold --set --gpu-profile --megatron-args --variable --workload
+valued_options=(--out --network --threads --processes --hostfile --until --iterations --fold --set --gpu-profile --megatron-args --variable --sequence --workload
   --only --from "${setup_options[@]}")
 
 print_help() {
@@ -16,11 +16,14 @@ print_help() {
 run_pipeline.sh: predicts the iteration time of a training run on a cluster that need not exist
 
 Usage:
-  ./run_pipeline.sh MODEL.yaml CLUSTER.topo [options]
+  ./run_pipeline.sh MODEL CLUSTER.topo [options]
   ./run_pipeline.sh --megatron-args SCRIPT CLUSTER.topo [options]
   ./run_pipeline.sh --workload RUN [CLUSTER.topo] [options]
 
 What to run:
+  MODEL                    a model.yaml, or a config.json of Hugging Face; what a config.json does not say is assumed and
+                           named, and the layout is the smallest that fits the memory
+  --sequence N             tokens of a sample, as --set model.sequence=N
   --out DIR                run directory (default: runs/MODEL-CLUSTER)
   --network KIND           analytical, fluid, packet, or auto, which picks fluid or packet (default: packet)
   --threads N              threads of the network simulation, or auto (default); the result does not depend on it
@@ -30,11 +33,11 @@ What to run:
   --iterations N           replays N iterations one after another; the results are those of the last
   --fold KIND              replays one host of each equivalence class: off, exact, relaxed or auto (default)
   --set SECTION.KEY=VALUE  replaces an entry of either file; may be repeated
-  --megatron-args SCRIPT   in place of MODEL.yaml, a Megatron-LM launch script or a file of its arguments
+  --megatron-args SCRIPT   in place of MODEL, a Megatron-LM launch script or a file of its arguments
   --variable NAME=VALUE    sets a variable that SCRIPT does not assign itself; may be repeated
   --strict                 anything not modeled in SCRIPT, a config.json or a file of overlaps is an error
   --ignore-unknown         unknown arguments of SCRIPT and variables without a value are left out, not errors
-  --workload RUN           in place of MODEL.yaml, a run directory whose workload another tool has written, such as
+  --workload RUN           in place of MODEL, a run directory whose workload another tool has written, such as
                            drydock-capture or nccl-record; with CLUSTER, the workload has to be of that cluster
   --gpu-profile FILE       measured kernel times, used in preference to the shipped ones; may be repeated
   --only STAGE             runs only this stage
@@ -147,6 +150,10 @@ take_option() {
       [[ $2 == ?*.?*=* ]] || usage_error "--set needs SECTION.KEY=VALUE, not '$2'"
       workload_args+=(--set "$2")
       ;;
+    --sequence)
+      [[ $2 =~ ^[1-9][0-9]{0,7}$ ]] || usage_error "--sequence needs a number of tokens, not '$2'"
+      workload_args+=(--sequence "$2")
+      ;;
     --megatron-args)
       check_readable "$2"
       megatron_args=$2
@@ -215,7 +222,7 @@ check_inputs() {
     ((${#inputs[@]} <= 1)) || usage_error "--workload takes the place of '${inputs[0]}'; give a cluster or nothing"
     for option in "${workload_args[@]}"; do
       case $option in
-        --variable | --strict | --ignore-unknown) usage_error "$option is for a model, not for --workload" ;;
+        --variable | --sequence | --strict | --ignore-unknown) usage_error "$option is for a model, not for --workload" ;;
       esac
     done
     ((${#workload_args[@]} == 0 || ${#inputs[@]} == 1)) ||
@@ -229,7 +236,7 @@ check_inputs() {
     2) ;;
     0)
       if [[ $first_stage == 0 || -z $out ]]; then
-        usage_error "a model and a cluster are needed: MODEL.yaml CLUSTER.topo"
+        usage_error "a model and a cluster are needed: MODEL CLUSTER.topo"
       fi
       ;;
     1) [[ -n $megatron_args || -n $workload ]] || usage_error "a cluster is needed after the model '${inputs[0]}'" ;;
@@ -300,8 +307,13 @@ suggest_neighbour() {
 default_out() {
   local model cluster
   model=$(basename "${megatron_args:-${inputs[0]}}")
+  if [[ $model == config.json ]]; then  # its folder names the model
+    model=$(basename "$(dirname "$(realpath "${inputs[0]}")")")
+  else
+    model=${model%.*}
+  fi
   cluster=$(basename "${inputs[-1]}")
-  printf 'runs/%s-%s\n' "${model%.*}" "${cluster%.*}"
+  printf 'runs/%s-%s\n' "$model" "${cluster%.*}"
 }
 
 # --- the stages ------------------------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@
 #include "core/schema/cluster/cluster_file.h"
 #include "core/schema/cluster/nic_file.h"
 #include "core/schema/cluster/processor_file.h"
+#include "workload-gen/assumed_layout.h"
 #include "workload-gen/framework/framework.h"
 #include "workload-gen/graph/check/check.h"
 #include "workload-gen/graph/check/communicators.h"
@@ -51,9 +52,9 @@ namespace {
 const ToolInfo kTool = {
     "workload-gen",
     "Turns a model, its parallel layout and a cluster into what every rank does in one iteration.",
-    "reads model.yaml or a Megatron-LM launch script (docs/reference/model-file.md) and "
-    "cluster.topo "
-    "(docs/reference/cluster-file.md); writes RUN/1-workload/: "
+    "reads model.yaml, a config.json of Hugging Face or a Megatron-LM launch script "
+    "(docs/reference/model-file.md) and cluster.topo (docs/reference/cluster-file.md); writes "
+    "RUN/1-workload/: "
     "manifest.pb, topology.pb and a Chakra trace per rank class",
     "workload-gen configs/models/gpt-22b.yaml configs/clusters/dgx-a100-80g-1.topo -o "
     "runs/gpt-22b"};
@@ -61,6 +62,7 @@ const ToolInfo kTool = {
 struct Options {
   JobSource model;
   std::string cluster;
+  int64_t sequence = 0;  // 0: as the model says
   std::string run;
   std::vector<std::string> overrides;
   bool dump = false;
@@ -109,7 +111,10 @@ Status SortFiles(Options* options) {
 }
 
 void Declare(CLI::App* app, Options* options, const CommonOptions& common) {
-  app->add_option("model", options->model.path, "The training run (model.yaml)");
+  app->add_option("model", options->model.path,
+                  "The training run: a model.yaml, or a config.json of Hugging Face. A config.json "
+                  "says nothing of the training: what is assumed is named, and the layout is the "
+                  "smallest that fits the memory");
   app->add_option("cluster", options->cluster, "The cluster (cluster.topo)");
   app->add_option("--megatron-args", options->megatron_arguments,
                   "Takes the training run from a Megatron-LM launch script or a file of its "
@@ -128,6 +133,10 @@ void Declare(CLI::App* app, Options* options, const CommonOptions& common) {
       "and left out; otherwise they are errors");
   app->add_flag("--print-model", options->print_model,
                 "Print the training run as it was understood, as a model.yaml; write nothing");
+  app->add_option("--sequence", options->sequence,
+                  "Tokens of a sample, as --set model.sequence=N; without it, a config.json means "
+                  "4096, or all positions of a shorter model")
+      ->check(CLI::Range(int64_t{1}, kMaxDimension));
   app->add_option("-o,--out", options->run, "Run directory");
   app->add_option("--set", options->overrides,
                   "section.key=value: replaces a value of either file; may be repeated")
@@ -138,6 +147,9 @@ void Declare(CLI::App* app, Options* options, const CommonOptions& common) {
                 "Create one NCCL communicator for all process groups of the same placement; "
                 "saves minutes beyond 10,000 GPUs");
   CheckOptions(app, [options, &common]() -> Status {
+    if (options->sequence > 0) {
+      options->overrides.push_back(fmt::format("model.sequence={}", options->sequence));
+    }
     std::vector<std::string> for_model, for_cluster;
     RETURN_IF_ERROR(SplitOverrides(options->overrides, &for_model, &for_cluster));
     RETURN_IF_ERROR(SortFiles(options));
@@ -220,17 +232,29 @@ Provenance ProvenanceOf(const Options& options, const TrainingJob& job,
 }
 
 Result<TrainingJob> ReadModel(const Options& options, const CommonOptions& common,
-                              const std::vector<std::string>& overrides) {
-  ImportNotes notes;
-  Result<TrainingJob> job = LoadJob(options.model, overrides, &notes);
+                              const std::vector<std::string>& overrides, ImportNotes* notes) {
+  Result<TrainingJob> job = LoadJob(options.model, overrides, notes);
   if (job.ok()) {
-    for (const std::string& line : notes.Lines(options.model.path)) Report(kTool, common, line);
+    for (const std::string& line : notes->Lines(options.model.path)) Report(kTool, common, line);
     if (HasDeterministicAttention(*job)) {
       Report(kTool, common, fmt::format("deterministic: {}", kDeterministicAttention));
     }
     if (KeepsExpertNorm(*job)) Report(kTool, common, kKeptExpertNorm);
   }
   return job;
+}
+
+void ReportAssumed(const Options& options, const CommonOptions& common, const ImportNotes& notes) {
+  const std::string line = notes.AssumedLine(options.model.path);
+  if (!line.empty()) Report(kTool, common, line);
+}
+
+std::vector<Assumption> AsAssumptions(const ImportNotes& notes) {
+  std::vector<Assumption> list;
+  for (const AssumedKey& each : notes.assumed) {
+    list.push_back({each.key, each.value, "assumed: " + each.source});
+  }
+  return list;
 }
 
 const char* AttentionOf(const TrainingJob& job, const Framework& framework) {
@@ -244,29 +268,14 @@ const char* AttentionOf(const TrainingJob& job, const Framework& framework) {
   }
 }
 
-// MemoryMistake of a layout that ResolveLayoutOrSuggest tries. The peak does not grow with
-// micro-batches beyond those in flight, so the job runs no more of them.
-std::optional<std::string> MemoryMistakeOf(const Framework& framework, const Topology& topology,
-                                           TrainingJob job, ParallelLayout layout) {
-  const int most = 2 * layout.virtual_stages();
-  if (layout.microbatches > most) {
-    job.training.batch.global = job.training.batch.micro * layout.data * most;
-    Result<ParallelLayout> fewer = ResolveLayout(job, topology);
-    if (fewer.ok()) layout = *std::move(fewer);
-  }
-  if (!framework.Check(job).ok() || !framework.CheckLayout(job, layout).ok()) return std::nullopt;
-  const std::optional<MemoryVerdict> verdict = JudgeMemory(framework.Build(job, layout, topology));
-  if (!verdict || verdict->fits()) return "";
-  return fmt::format("{:.1f} of {:.1f} GB", static_cast<double>(verdict->total.count()) / 1e9,
-                     static_cast<double>(verdict->capacity.count()) / 1e9);
-}
-
 Status Run(const Options& options, const CommonOptions& common) {
-  const bool writes = !common.check && !options.dump;
+  const bool writes = !common.check && !options.dump && !options.print_model;
   std::vector<std::string> for_model, for_cluster;
   RETURN_IF_ERROR(SplitOverrides(options.overrides, &for_model, &for_cluster));
-  ASSIGN_OR_RETURN(TrainingJob job, ReadModel(options, common, for_model));
-  if (options.print_model) {
+  ImportNotes notes;
+  ASSIGN_OR_RETURN(TrainingJob job, ReadModel(options, common, for_model, &notes));
+  if (options.print_model && (options.cluster.empty() || notes.assumed.empty())) {
+    ReportAssumed(options, common, notes);
     fmt::print("{}", JobText(job));
     return OkStatus();
   }
@@ -281,6 +290,12 @@ Status Run(const Options& options, const CommonOptions& common) {
   }
   const std::unique_ptr<Framework> framework = MakeFramework(job.training.framework);
   RETURN_IF_ERROR(framework->Check(job));
+  RETURN_IF_ERROR(ChooseAssumed(*framework, cluster.topology, &notes, &job));
+  ReportAssumed(options, common, notes);
+  if (options.print_model) {
+    fmt::print("{}", JobText(job));
+    return OkStatus();
+  }
   RETURN_IF_ERROR(CheckGpuFormat(job, cluster.topology));
   if (job.training.moe.without_nccl()) {
     ASSIGN_OR_RETURN(const TokenCostTable costs, LoadTokenCosts());
@@ -298,8 +313,8 @@ Status Run(const Options& options, const CommonOptions& common) {
   ChargeHost(launch, job, &workload);
   ASSIGN_OR_RETURN(const LaunchSpeeds processors, LoadLaunchSpeeds());
   const char* attention = AttentionOf(job, *framework);
-  workload.assumptions =
-      AssumptionsOf({job, workload, cluster.variation, launch, processors, attention});
+  workload.assumptions = AssumptionsOf(
+      {job, workload, cluster.variation, launch, processors, attention, AsAssumptions(notes)});
   RETURN_IF_ERROR(FillHostMemory(&workload));
   Announce(common, workload);
   if (options.dump) {

@@ -14,6 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOOL = None  # from the command line
 MODEL = "configs/models/gpt-22b.yaml"
 CLUSTER = "configs/clusters/dgx-a100-80g-1.topo"
+H100 = "configs/clusters/dgx-h100-8.topo"
 # Root can read everywhere unless it drops this capability.
 MORTAL = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
 
@@ -120,6 +121,56 @@ class WorkloadGen(unittest.TestCase):
         self.assertTrue(stderr.startswith(
             f"{self.folder}/config.json:2:51: error: 'num_hops' would change the shape of the model; it is not supported for a "
             "llama\n"), stderr)
+
+    LLAMA_8B = ('{"model_type": "llama", "num_hidden_layers": 32, "hidden_size": 4096, "num_attention_heads": 32,\n'
+                ' "num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 128256,\n'
+                ' "max_position_embeddings": 8192, "torch_dtype": "bfloat16"}')
+
+    def config(self, text=LLAMA_8B):
+        config = self.folder / "config.json"
+        config.write_text(text)
+        return config
+
+    def test_a_config_json_in_place_of_the_model(self):
+        run = self.folder / "run"
+        status, _, stderr = self.run_tool(self.config(), H100, "-o", run)
+        self.assertEqual(status, 0, stderr)
+        self.assertRegex(stderr, r"config.json: \d+ assumed; --set replaces each: model.sequence=4096, .*parallel.tensor=\d")
+        self.assertRegex(stderr, r"TP\d+ .*PP\d+ DP\d+")
+        self.assertIn(": fits", stderr)
+        self.assertTrue((run / "1-workload/manifest.pb").exists())
+
+    def test_what_is_given_is_not_assumed(self):
+        status, stdout, stderr = self.run_tool(
+            self.config(), H100, "--print-model", "--sequence", "2048", "--set", "parallel.pipeline=2", "--set",
+            "training.global_batch=256")
+        self.assertEqual(status, 0, stderr)
+        for line in ("  sequence: 2048", "  pipeline: 2", "  global_batch: 256"):
+            self.assertIn(line + "\n", stdout)
+        for key in ("model.sequence=", "parallel.pipeline=", "training.global_batch="):
+            self.assertNotIn(key, stderr)
+        self.assertIn("parallel.tensor=", stderr)
+
+    def test_a_printed_model_is_the_same_run(self):
+        status, stdout, stderr = self.run_tool(self.config(), H100, "--print-model")
+        self.assertEqual(status, 0, stderr)
+        model = self.folder / "model.yaml"
+        model.write_text(stdout)
+        _, first, _ = self.run_tool(self.folder / "config.json", H100, "--dump")
+        _, second, _ = self.run_tool(model, H100, "--dump")
+        self.assertEqual(first, second)
+
+    def test_a_config_json_that_fits_nowhere(self):
+        huge = self.LLAMA_8B.replace('"num_hidden_layers": 32', '"num_hidden_layers": 4000')
+        status, _, stderr = self.run_tool(self.config(huge), H100, "--check")
+        self.assertEqual(status, 1)
+        self.assertRegex(stderr, r"no layout of \S+ on these 64 GPUs fits their memory; of the \d+ that were tried, TP\d+ ")
+
+    def test_a_known_model_with_a_part_that_is_not_modeled(self):
+        status, _, stderr = self.run_tool(self.config('{"model_type": "deepseek_v4"}'), H100, "--check")
+        self.assertEqual(status, 1)
+        self.assertIn("config.json:1:16: error: model_type 'deepseek_v4' needs what Drydock does not model: attention to "
+                      "compressed keys (compress_ratios)", stderr)
 
     def test_missing_files(self):
         self.expect_error("no.yaml: error: cannot read: No such file or directory\n", "no.yaml", CLUSTER)

@@ -39,6 +39,7 @@ class Collector {
         topology_(from.workload.topology) {}
 
   std::vector<Assumption> Collect() {
+    out_ = from_.imported;
     AddHost();
     AddAttention();
     if (job_.model.moe.experts > 0) AddExperts();

@@ -21,10 +21,12 @@ struct AssumedFrom {
   const HostLaunchSet& launch;
   const LaunchSpeeds& processors;
   std::string attention;  // the library of the attention kernels
+  std::vector<Assumption> imported = {};  // keys that an imported file says nothing of
 };
 
 // A source is a file of the configs ("configs/host-launch.yaml"), the place of a key in the model
-// file, "default of training.KEY", or the cluster file.
+// file, "default of training.KEY", the cluster file, or "assumed: ..." for a key that an imported
+// file says nothing of.
 std::vector<Assumption> AssumptionsOf(const AssumedFrom& from);
 
 }  // namespace drydock

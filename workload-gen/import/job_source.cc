@@ -6,6 +6,7 @@
 
 #include "core/base/files.h"
 #include "workload-gen/import/hf/hf_config.h"
+#include "workload-gen/import/hf/hf_job.h"
 #include "workload-gen/import/megatron/megatron_job.h"
 #include "workload-gen/import/overlap_config.h"
 #include "workload-gen/job/job_reader.h"
@@ -26,7 +27,11 @@ Result<std::map<std::string, std::string>> SplitVariables(const std::vector<std:
 }
 
 Result<YamlNode> ReadTree(const JobSource& source, const std::string& text, ImportNotes* notes) {
-  if (!source.megatron_arguments) return ParseYaml(text, source.path);
+  if (!source.megatron_arguments) {
+    ASSIGN_OR_RETURN(YamlNode root, ParseYaml(text, source.path));
+    if (!IsHfConfig(root)) return root;
+    return JobFromHfConfig(root, source.path, source.strict, notes);
+  }
   ASSIGN_OR_RETURN(const auto variables, SplitVariables(source.variables));
   return MegatronJob(text, source.path, variables, {source.strict, source.ignore_unknown}, notes);
 }
@@ -39,6 +44,8 @@ Result<TrainingJob> LoadJob(const JobSource& source, const std::vector<std::stri
   ASSIGN_OR_RETURN(YamlNode root, ReadTree(source, text, notes));
   for (const std::string& assignment : overrides) {
     RETURN_IF_ERROR(ApplyOverride(assignment, &root));
+    const std::string key = assignment.substr(0, assignment.find('='));
+    std::erase_if(notes->assumed, [&key](const AssumedKey& each) { return each.key == key; });
   }
   RETURN_IF_ERROR(ExpandModelFrom(source.strict, &root, notes));
   RETURN_IF_ERROR(ExpandOverlapFrom(source.strict, &root, notes));

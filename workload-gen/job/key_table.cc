@@ -190,6 +190,11 @@ std::vector<Key> ModelKeys() {
           .Megatron({Computed("--position-embedding-type"),
                      Computed("--use-rotary-position-embeddings"),
                      Computed("--no-position-embedding")}),
+      Key("no_positions_every",
+          kind::Count(MEMBER(model.attention.no_positions_every), 2, kMaxLayers),
+          "every n-th layer, counted from 1, does not rotate queries and keys (Llama 4)")
+          .Needs("positions: rotary or yarn")
+          .Excludes("layer_pattern"),
       Key("max_positions", kind::Count(MEMBER(model.embedding.max_positions), 1, kMaxDimension),
           "rows of the table of learned positions")
           .Default("`sequence`", &SetMaxPositions)
@@ -215,8 +220,14 @@ std::vector<Key> ModelKeys() {
           .Default("`bias`", &SetQkvBias)
           .Megatron({Sets("--add-qkv-bias", "true")}),
       Key("qk_norm", kind::Flag(MEMBER(model.attention.qk_norm)),
-          "queries and keys are normalized per head")
+          "queries and keys are normalized before they are rotated")
           .Megatron({Sets("--qk-layernorm", "true")}),
+      Key("qk_norm_kind",
+          kind::Choice(MEMBER(model.attention.qk_norm_kind), {"head", "weightless", "whole"}),
+          "`weightless`: as `head`, without weights, in layers that rotate (Llama 4). `whole`: "
+          "over all heads together "
+          "(OLMo 2); tensor-parallel ranks then add up their squares")
+          .Needs("qk_norm: true"),
       Key("attention_gate", kind::Flag(MEMBER(model.attention.gate)),
           "a gate, projected with the queries, weights attention's output (Qwen3-Next)")
           .Excludes("kv_lora_rank")
@@ -224,6 +235,9 @@ std::vector<Key> ModelKeys() {
       Key("attention_sinks", kind::Flag(MEMBER(model.attention.sinks)),
           "each head adds a learned term to the sum of its softmax (gpt-oss)")
           .Megatron({Computed("--softmax-type")}),
+      Key("pre_norms", kind::Flag(MEMBER(model.pre_norms)),
+          "`false`: no norm before attention and before the MLP, only `post_norms` after them "
+          "(OLMo 2)"),
       Key("post_norms", kind::Flag(MEMBER(model.post_norms)),
           "another norm after attention and after the MLP (Gemma 2)"),
       Key("causal", kind::Flag(MEMBER(model.attention.causal)),
@@ -231,6 +245,10 @@ std::vector<Key> ModelKeys() {
       Key("window", kind::Count(MEMBER(model.attention.window), 1, kMaxDimension),
           "largest number of keys that a query sees (sliding window)")
           .Megatron({Computed("--window-size")}),
+      Key("window_kind", kind::Choice(MEMBER(model.attention.window_kind), {"sliding", "chunked"}),
+          "`sliding`: a query sees the last `window` keys. `chunked`: the earlier keys of its own "
+          "chunk of `window` tokens (Llama 4)")
+          .Needs("window"),
       Key("full_attention_every",
           kind::Count(MEMBER(model.attention.full_attention_every), 2, kMaxLayers),
           "every n-th layer, counted from 1, has no window")
@@ -243,8 +261,9 @@ std::vector<Key> ModelKeys() {
           .Megatron({Computed("--window-attn-skip-freq")}),
       Key("experts", kind::Count(MEMBER(model.moe.experts), 1, 1 << 16),
           "routed experts of a layer. A layer has experts if its number, counted from 0, is at "
-          "least `first_dense_layers` and divisible by `moe_every`; other layers are dense. With "
-          "`layer_pattern`, the layers `E` have experts")
+          "least `first_dense_layers` and leaves the remainder `moe_offset` divided by "
+          "`moe_every`; "
+          "other layers are dense. With `layer_pattern`, the layers `E` have experts")
           .Megatron({Computed("--num-experts")}),
       Key("activation_clamp", kind::Number(MEMBER(model.mlp.clamp), 0, 1e6),
           "the inputs of experts' activations are clamped to this value; 0: not")
@@ -274,6 +293,11 @@ std::vector<Key> ModelKeys() {
       Key("moe_every", kind::Count(MEMBER(model.moe.every), 1, kMaxLayers), "see `experts`")
           .Needs("experts")
           .Megatron({Computed("--moe-layer-freq")}),
+      Key("moe_offset", kind::Count(MEMBER(model.moe.offset), 0, kMaxLayers),
+          "see `experts`; below `moe_every` (1 with `moe_every` 2 gives every second layer "
+          "experts, "
+          "as in Llama 4 Maverick)")
+          .Needs("experts"),
       Key("router_bias", kind::Flag(MEMBER(model.moe.router_bias)),
           "a bias per expert that affects only the choice of experts (DeepSeek-V3)")
           .Needs("experts")
@@ -290,6 +314,11 @@ std::vector<Key> ModelKeys() {
           "experts")
           .Megatron({Computed("--hybrid-layer-pattern"), Computed("--hybrid-override-pattern"),
                      Computed("--is-hybrid-model"), Computed("--spec")}),
+      Key("pattern_ffn", kind::Word(MEMBER(model.pattern_widths)),
+          "the width of the MLP of each `-` of `layer_pattern`, in order, where they differ "
+          "(Nemotron-NAS): `28672*2,14336`; `*n` repeats a width")
+          .Needs("layer_pattern")
+          .Default("`ffn` for all"),
       Key("mamba_heads", kind::Count(MEMBER(model.mamba.heads), 1, kMaxHeads),
           "heads of a Mamba-2 layer")
           .Needs("layer_pattern")

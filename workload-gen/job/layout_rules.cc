@@ -54,6 +54,9 @@ class Rules {
     std::vector<std::pair<const char*, int64_t>> sizes = {{"heads", model_.attention.heads},
                                                           {"hidden", model_.hidden}};
     if (HasDenseLayers()) sizes.emplace_back("ffn", model_.mlp.ffn);
+    for (const int64_t width : model_.pattern_ffn) {
+      if (width > 0) sizes.emplace_back("pattern_ffn", width);
+    }
     if (model_.moe.shared_ffn > 0) sizes.emplace_back("shared_expert_ffn", model_.moe.shared_ffn);
     if (model_.HasMixer(Mixer::kMamba)) {
       sizes.emplace_back("mamba_heads", model_.mamba.heads);

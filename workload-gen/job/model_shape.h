@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace drydock {
 
@@ -41,6 +42,14 @@ struct SparseShape {
   int64_t query_width() const { return heads * head_dim; }
 };
 
+// What the norm of queries and keys works on: each head by itself; the same without weights (Llama
+// 4); or all heads together (OLMo 2).
+enum class QkNormKind : uint8_t { kHead, kWeightless, kWhole };
+
+// What a query sees in a layer with a window: the last `window` keys, or the earlier keys of its
+// own chunk of `window` tokens (Llama 4).
+enum class WindowKind : uint8_t { kSliding, kChunked };
+
 struct AttentionLayerShape {
   int64_t heads = 0;
   int64_t kv_heads = 0;
@@ -48,13 +57,16 @@ struct AttentionLayerShape {
   LatentAttention latent;
   SparseShape sparse;
   bool qkv_bias = true;  // bias of the query/key/value projection
-  bool qk_norm = false;  // queries and keys are normalized per head
+  bool qk_norm = false;  // queries and keys are normalized
+  QkNormKind qk_norm_kind = QkNormKind::kHead;
   bool gate = false;     // a gate, projected with the queries, weights the output (Qwen3-Next)
   bool sinks = false;    // each head adds a learned term to the sum of its softmax (gpt-oss)
   bool causal = true;
   int64_t window = 0;            // largest number of keys that a query sees; 0: all keys
+  WindowKind window_kind = WindowKind::kSliding;
   int full_attention_every = 0;  // every n-th layer has no window; 0: all layers have it
   int full_attention_first = 0;  // the first n layers have no window
+  int no_positions_every = 0;    // every n-th layer does not rotate; 0: all layers do
   double dropout = 0;
 
   bool is_latent() const { return latent.kv_rank > 0; }
@@ -66,6 +78,9 @@ struct AttentionLayerShape {
   // Of the joint projection of queries, gate, keys and values. REQUIRES: !is_latent().
   int64_t qkv_width() const { return (gate ? 2 : 1) * query_width() + 2 * kv_width(); }
   int64_t value_width() const { return heads * value_dim(); }
+  // The mean number of keys that a query of `length` tokens sees, in a layer with or without the
+  // window. `halved`: with a causal mask, the keys behind a query do not count.
+  double KeysSeen(int64_t length, bool windowed, bool halved) const;
   bool HasWindow(int layer) const {
     return window > 0 && layer >= full_attention_first &&
            (full_attention_every == 0 || (layer + 1) % full_attention_every != 0);
@@ -113,8 +128,10 @@ enum class Mixer : uint8_t { kNone, kAttention, kMamba, kDeltaNet };
 struct LayerParts {
   Mixer mixer = Mixer::kAttention;
   bool window = false;   // attention sees the keys in the model's window only
+  bool rotates = false;  // queries and keys are rotated
   bool mlp = true;       // a dense MLP
   bool experts = false;  // or experts
+  int64_t ffn = 0;       // width of the dense MLP
   auto operator<=>(const LayerParts&) const = default;
 };
 
@@ -129,7 +146,8 @@ struct MlpShape {
   }
 };
 
-// A layer has experts if its number is at least first_dense_layers and divisible by `every`.
+// A layer has experts if its number is at least first_dense_layers and leaves the remainder
+// `offset` divided by `every`.
 struct ExpertShape {
   int experts = 0;  // routed experts of a layer; 0: all layers are dense
   int per_token = 0;
@@ -138,6 +156,7 @@ struct ExpertShape {
   bool shared_gate = false;
   int first_dense_layers = 0;
   int every = 1;
+  int offset = 0;
   bool router_bias = false;  // a bias per expert that affects only the choice of experts
   int64_t latent = 0;        // width of the tokens at the experts; 0: the residual stream's
 };
@@ -183,10 +202,14 @@ struct ModelShape {
   // Megatron's symbol of each layer, which has one part only: M Mamba-2, * attention, - an MLP, E
   // experts. "": a layer has attention or a delta net, and an MLP or experts.
   std::string pattern;
+  // The width of the MLP of each '-' of the pattern, "28672*2,14336"; "": all have that of `mlp`.
+  std::string pattern_widths;
+  std::vector<int64_t> pattern_ffn;  // the same, by layer
   MlpShape mlp;
   ExpertShape moe;
   bool rms_norm = false;
-  bool post_norms = false;  // another norm after attention and after the MLP, before the residual
+  bool pre_norms = true;    // a norm before attention and before the MLP
+  bool post_norms = false;  // one after attention and after the MLP, before the residual
   bool bias = true;         // of every linear layer
   int mtp_layers = 0;       // of multi-token prediction (DeepSeek-V3, section 2.2)
   double dropout = 0;       // of embedding and residual branches

@@ -152,6 +152,65 @@ TEST(ModelShape, Windows) {
             "full_attention_first 9 is more than layers 8");
 }
 
+TEST(ModelShape, ChunksAreWindowsThatDoNotSlide) {
+  const AttentionLayerShape sliding = TestJob({"model.window=16"}).model.attention;
+  const AttentionLayerShape chunked =
+      TestJob({"model.window=16", "model.window_kind=chunked"}).model.attention;
+  EXPECT_EQ(sliding.KeysSeen(64, /*windowed=*/true, /*halved=*/true), 16 - 16.0 * 16 / (2 * 64));
+  EXPECT_EQ(sliding.KeysSeen(64, true, false), 16);
+  EXPECT_EQ(sliding.KeysSeen(64, false, true), 32);
+  EXPECT_EQ(chunked.KeysSeen(64, true, true), 8) << "four chunks of 16, half of each";
+  EXPECT_EQ(chunked.KeysSeen(64, true, false), 16);
+  EXPECT_EQ(chunked.KeysSeen(24, true, true), (16.0 * 16 + 8 * 8) / 24 / 2) << "the last is short";
+  EXPECT_EQ(chunked.KeysSeen(16, true, true), 8) << "one chunk is a causal sequence";
+  EXPECT_EQ(ErrorOf({"model.window_kind=chunked"}), "'window_kind' needs window");
+}
+
+TEST(ModelShape, LayersWithoutPositions) {
+  const ModelShape m = TestJob({"model.positions=rotary", "model.no_positions_every=4"}).model;
+  EXPECT_TRUE(m.PartsOf(0).rotates && m.PartsOf(2).rotates && m.PartsOf(4).rotates);
+  EXPECT_FALSE(m.PartsOf(3).rotates || m.PartsOf(7).rotates);
+  EXPECT_FALSE(TestJob().model.PartsOf(0).rotates) << "learned positions";
+  EXPECT_EQ(ErrorOf({"model.no_positions_every=4"}),
+            "'no_positions_every' needs positions: rotary or yarn");
+}
+
+TEST(ModelShape, ExpertsInEverySecondLayerFromTheSecond) {
+  const ModelShape m = TestJob(Also(kExperts, {"model.moe_every=2", "model.moe_offset=1"})).model;
+  EXPECT_FALSE(m.HasExperts(0) || m.HasExperts(2));
+  EXPECT_TRUE(m.HasExperts(1) && m.HasExperts(7));
+  EXPECT_EQ(ErrorOf(Also(kExperts, {"model.moe_offset=1"})),
+            "moe_offset 1 must be below moe_every 1");
+}
+
+TEST(ModelShape, LayersWithoutANormBeforeThemHaveOneBehindThem) {
+  EXPECT_EQ(ErrorOf({"model.pre_norms=false", "model.post_norms=true"}), "");
+  EXPECT_EQ(ErrorOf({"model.pre_norms=false"}),
+            "'pre_norms: false' needs post_norms: true; a layer has one of them");
+  EXPECT_EQ(ErrorOf(Also(kExperts, {"model.pre_norms=false", "model.post_norms=true"})),
+            "'pre_norms: false' is not generated with 'experts'");
+}
+
+TEST(ModelShape, MlpsOfAPatternMayDifferInWidth) {
+  const std::vector<std::string> pattern = {"model.layer_pattern=-*-*--*-"};
+  const ModelShape m = TestJob(Also(pattern, {"model.pattern_ffn=256*2,64*3"})).model;
+  EXPECT_EQ(m.PartsOf(0).ffn, 256);
+  EXPECT_EQ(m.PartsOf(2).ffn, 256);
+  EXPECT_EQ(m.PartsOf(7).ffn, 64);
+  EXPECT_EQ(m.PartsOf(1).ffn, 0);
+  EXPECT_EQ(m.mlp.ffn, 256) << "the widest, where no ffn is given";
+  const auto error = [&](const std::string& widths) {
+    return ErrorOf(Also(pattern, {"model.pattern_ffn=" + widths}));
+  };
+  EXPECT_EQ(error("256*2"), "pattern_ffn has 2 widths for the 5 '-' of layer_pattern");
+  EXPECT_EQ(error("256*9999999999"), "pattern_ffn has more widths than the 5 '-' of layer_pattern");
+  EXPECT_EQ(error("256*2,,64"),
+            "'' is not a width between 1 and 16777216, or one with *n behind it");
+  EXPECT_EQ(error("256*0,64"),
+            "'256*0' is not a width between 1 and 16777216, or one with *n behind it");
+  EXPECT_EQ(ErrorOf({"model.pattern_ffn=256"}), "'pattern_ffn' needs layer_pattern");
+}
+
 TEST(ModelShape, Activations) {
   EXPECT_EQ(TestJob({"model.activation=squared-relu"}).model.mlp.activation,
             Activation::kSquaredRelu);

@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "core/base/scan.h"
 #include "workload-gen/job/key.h"
 #include "workload-gen/job/pipeline_layout.h"
 
@@ -80,12 +84,62 @@ std::string PatternMistake(const ModelShape& model) {
   return "";
 }
 
+// Expands "28672*2,14336"; returns what is wrong with the text, or "".
+std::string ExpandWidths(const std::string& text, size_t most, std::vector<int64_t>* widths) {
+  size_t begin = 0;
+  while (begin <= text.size()) {
+    const size_t comma = std::min(text.find(',', begin), text.size());
+    const std::string item = text.substr(begin, comma - begin);
+    const size_t star = item.find('*');
+    const std::optional<int64_t> width = WholeNumber(item.substr(0, star));
+    const std::optional<int64_t> times =
+        star == std::string::npos ? std::optional<int64_t>(1) : WholeNumber(item.substr(star + 1));
+    if (!width || !times || *width < 1 || *width > kMaxDimension || *times < 1) {
+      return fmt::format("'{}' is not a width between 1 and {}, or one with *n behind it", item,
+                         kMaxDimension);
+    }
+    if (*times > static_cast<int64_t>(most - widths->size())) {
+      return fmt::format("pattern_ffn has more widths than the {} '-' of layer_pattern", most);
+    }
+    widths->insert(widths->end(), static_cast<size_t>(*times), *width);
+    begin = comma + 1;
+  }
+  if (widths->size() == most) return "";
+  return fmt::format("pattern_ffn has {} widths for the {} '-' of layer_pattern", widths->size(),
+                     most);
+}
+
+constexpr size_t kMaxWidths = 64;  // each makes a kind of layer
+
+void CheckWidths(YamlReader* reader, ModelShape* model) {
+  if (model->pattern_widths.empty() || model->pattern.empty()) return;
+  const auto count =
+      static_cast<size_t>(std::count(model->pattern.begin(), model->pattern.end(), '-'));
+  std::vector<int64_t> widths;
+  if (const std::string mistake = ExpandWidths(model->pattern_widths, count, &widths);
+      !mistake.empty()) {
+    return reader->Fail("pattern_ffn", mistake);
+  }
+  if (std::set<int64_t>(widths.begin(), widths.end()).size() > kMaxWidths) {
+    return reader->Fail("pattern_ffn",
+                        fmt::format("more than {} different widths are not generated", kMaxWidths));
+  }
+  size_t next = 0;
+  for (const char symbol : model->pattern) {
+    model->pattern_ffn.push_back(symbol == '-' ? widths[next++] : 0);
+  }
+  if (!reader->Has("ffn") && !widths.empty()) {
+    model->mlp.ffn = *std::max_element(widths.begin(), widths.end());
+  }
+}
+
 // Makes a pattern that has a mistake harmless: the rules below read a symbol per layer.
 void CheckPattern(YamlReader* reader, ModelShape* model) {
   if (model->pattern.empty()) return;
   const std::pair<const char*, bool> others[] = {
       {"first_dense_layers", model->moe.first_dense_layers > 0},
-      {"moe_every", model->moe.every > 1}};
+      {"moe_every", model->moe.every > 1},
+      {"moe_offset", model->moe.offset > 0}};
   for (const auto& [key, given] : others) {
     if (given) reader->Fail(key, fmt::format("'{}' excludes layer_pattern", key));
   }
@@ -97,7 +151,8 @@ void CheckPattern(YamlReader* reader, ModelShape* model) {
 
 void CheckMamba(YamlReader* reader, ModelShape* model) {
   MambaShape& mamba = model->mamba;
-  if (model->pattern.empty() || mamba.head_dim <= 0 || mamba.groups <= 0) return;
+  if (model->pattern.find('M') == std::string::npos) return;
+  if (mamba.head_dim <= 0 || mamba.groups <= 0) return;
   if (!reader->Has("mamba_heads")) {
     if (2 * model->hidden % mamba.head_dim != 0) {
       reader->Fail("mamba_head_dim",
@@ -131,6 +186,10 @@ void CheckPositions(YamlReader* reader, const ModelShape& model) {
 
 void CheckExpertLayers(YamlReader* reader, const ModelShape& model) {
   const ExpertShape& moe = model.moe;
+  if (moe.offset >= moe.every) {
+    reader->Fail("moe_offset",
+                 fmt::format("moe_offset {} must be below moe_every {}", moe.offset, moe.every));
+  }
   if (moe.first_dense_layers > model.layers) {
     reader->Fail("first_dense_layers", fmt::format("first_dense_layers {} is more than layers {}",
                                                    moe.first_dense_layers, model.layers));
@@ -154,6 +213,22 @@ void CheckExperts(YamlReader* reader, const ModelShape& model) {
   }
 }
 
+// Layers without a norm before them are generated for dense layers with ordinary attention.
+void CheckPreNorms(YamlReader* reader, const ModelShape& model) {
+  if (model.pre_norms) return;
+  if (!model.post_norms) {
+    reader->Fail("pre_norms", "'pre_norms: false' needs post_norms: true; a layer has one of them");
+  }
+  const char* excluded = model.moe.experts > 0             ? "experts"
+                         : model.attention.is_latent()     ? "kv_lora_rank"
+                         : !model.pattern.empty()          ? "layer_pattern"
+                         : model.delta.attention_every > 0 ? "delta_attention_every"
+                         : model.lora.any()                ? "lora_rank"
+                                                           : nullptr;
+  if (excluded == nullptr) return;
+  reader->Fail("pre_norms", fmt::format("'pre_norms: false' is not generated with '{}'", excluded));
+}
+
 bool NoLayerIsDense(const ModelShape& model) {
   for (int layer = 0; layer < model.layers; ++layer) {
     if (model.PartsOf(layer).mlp) return false;
@@ -167,6 +242,7 @@ void CompleteWidths(YamlReader* reader, ModelShape* model) {
   const bool all_experts = model->moe.experts > 0 && NoLayerIsDense(*model);
   const bool only_experts = all_experts && reader->Has("expert_ffn");
   if (!reader->Has("ffn")) {
+    if (!model->pattern_ffn.empty()) return;
     if (model->mlp.gated() && !only_experts) reader->Fail("ffn", "'model' lacks the key 'ffn'");
     model->mlp.ffn = only_experts ? model->moe.ffn : 4 * model->hidden;
   }
@@ -245,6 +321,7 @@ void CheckModel(YamlReader* reader, TrainingJob* job) {
   model->layers = std::min(kMaxLayers, model->layers);
   model->moe.every = std::max(1, model->moe.every);
   CheckPattern(reader, model);
+  CheckWidths(reader, model);
   CheckMamba(reader, model);
   CheckDeltaNet(reader, *model);
   CheckHeads(reader, model);
@@ -257,6 +334,7 @@ void CheckModel(YamlReader* reader, TrainingJob* job) {
   }
   CheckPositions(reader, *model);
   CheckExperts(reader, *model);
+  CheckPreNorms(reader, *model);
   CompleteWidths(reader, model);
   if (model->embedding.patch_features > 0 && model->embedding.tied) {
     reader->Fail("patch_features", "'patch_features' needs tied_embedding: false");

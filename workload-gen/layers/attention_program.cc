@@ -6,7 +6,7 @@ namespace drydock {
 
 void AttentionWriter::Forward(const AttentionWork& work) {
   ProgramBuilder& b = *c_.builder;
-  b.Compute(work.norm.forward);
+  if (work.norm) b.Compute(work.norm->forward);
   ProjectionsForward(work);
   CoreForward(work);
   Leave(c_.offload, OffloadModule::kCoreAttention);
@@ -28,12 +28,23 @@ void AttentionWriter::ProjectionsForward(const AttentionWork& work) {
       b.Wait(tensor_.Start(CollectiveType::kAllGather, work.gathered_width));
     }
   }
-  if (work.q_norm) b.Compute(work.q_norm->forward);
-  if (work.k_norm) b.Compute(work.k_norm->forward);
+  if (work.q_norm) {
+    b.Compute(work.q_norm->forward);
+    if (work.whole_norms) AddSquares();
+  }
+  if (work.k_norm) {
+    b.Compute(work.k_norm->forward);
+    if (work.whole_norms) AddSquares();
+  }
   if (!work.latent) Leave(c_.offload, OffloadModule::kQkv);
   if (work.rotary) b.Compute(work.rotary->forward);
   if (work.sparse) b.Compute(work.sparse->join.forward);
   if (work.latent) Leave(c_.offload, OffloadModule::kQkv);
+}
+
+// The sum of a row's squares is in fp32, as two elements of 16 bits.
+void AttentionWriter::AddSquares() {
+  if (c_.layout.tensor > 1) c_.builder->Wait(tensor_.Start(CollectiveType::kAllReduce, 2));
 }
 
 // Down-projections work on this rank's rows. Their narrow results are gathered.
@@ -88,7 +99,7 @@ bool AttentionWriter::recomputes_up() const {
 // there is no norm to repeat.
 bool AttentionWriter::repeats_norm(const AttentionWork& work) const {
   const TrainingRules& training = c_.job.training;
-  return training.recompute.modules.norms && (!training.kernels.fused || work.latent);
+  return training.recompute.modules.norms && work.norm && (!training.kernels.fused || work.latent);
 }
 
 void AttentionWriter::Recompute(const AttentionWork& work) {
@@ -134,7 +145,7 @@ void AttentionWriter::Backward(const AttentionWork& work, int layer) {
   HeadNormsBackward(work, layer);
   if (repeats_norm(work)) {
     b.SetPhase(Phase::kRecompute);
-    b.Compute(work.norm.forward);
+    b.Compute(work.norm->forward);
     b.SetPhase(Phase::kBackward);
   }
   if (work.latent) {
@@ -147,13 +158,16 @@ void AttentionWriter::Backward(const AttentionWork& work, int layer) {
     listener_->OnGradient(ParameterKind::kQkvAdapter, layer);
   }
   if (work.latent) Behind(c_.offload, OffloadModule::kQkv);
-  b.Compute(work.norm.backward);
+  if (work.norm) b.Compute(work.norm->backward);
   Behind(c_.offload, work.latent ? OffloadModule::kAttentionNorm : OffloadModule::kQkv);
 }
 
 void AttentionWriter::HeadNormsBackward(const AttentionWork& work, int layer) {
-  if (work.k_norm) c_.builder->Compute(work.k_norm->backward);
-  if (work.q_norm) c_.builder->Compute(work.q_norm->backward);
+  for (const auto& norm : {work.k_norm, work.q_norm}) {
+    if (!norm) continue;
+    if (work.whole_norms) AddSquares();
+    c_.builder->Compute(norm->backward);
+  }
   if (!work.q_norm) return;
   listener_->OnGradient(ParameterKind::kKNorm, layer);
   listener_->OnGradient(ParameterKind::kQNorm, layer);

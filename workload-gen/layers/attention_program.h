@@ -26,6 +26,7 @@ class AttentionWriter {
   void LatentBackward(const AttentionWork& work, int layer);
   void CoreForward(const AttentionWork& work);
   void CoreBackward(const AttentionWork& work, int layer);
+  void AddSquares();
   void HeadNormsBackward(const AttentionWork& work, int layer);
   // Repeats the submodules of the forward whose results were not kept.
   void Recompute(const AttentionWork& work);

@@ -295,6 +295,20 @@ TEST(AttentionProgram, NormsQueriesAndKeys) {
   EXPECT_EQ(rows, 64 * (4 + 2));
 }
 
+// The squares of each of 64 rows are summed in fp32, of queries and of keys.
+TEST(AttentionProgram, RanksAddUpTheSquaresOfAllHeads) {
+  const auto calls = [](const char* kind, Phase phase) {
+    const Workload w =
+        TestWorkload({"parallel.pipeline=1", "training.global_batch=8", "model.positions=rotary",
+                      "model.qk_norm=true", std::string("model.qk_norm_kind=") + kind});
+    const std::vector<std::string> all = CallsOfLayer(w, 0, 2, phase);
+    return std::count(all.begin(), all.end(), "tp all-reduce 128 x fp16 = 256 B over 2");
+  };
+  EXPECT_EQ(calls("whole", Phase::kForward), 2);
+  EXPECT_EQ(calls("whole", Phase::kBackward), 2);
+  EXPECT_EQ(calls("head", Phase::kForward), 0);
+}
+
 // Two heads of keys on four ranks: the output of qkv is gathered whole.
 TEST(AttentionProgram, RanksShareAKeyHead) {
   const Workload w = TestWorkload({"parallel.tensor=4", "parallel.pipeline=1", "model.kv_heads=2",

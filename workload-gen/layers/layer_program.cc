@@ -10,7 +10,7 @@ void LayerWriter::Forward(int layer) {
   MixerForward(w);
   if (w.has_mlp()) {
     b.SetRegion(w.experts ? LayerRegion::kRouter : LayerRegion::kMlp);
-    b.Compute(w.norm2.forward);
+    if (w.norm2) b.Compute(w.norm2->forward);
     MlpForward(w);
     LeaveForward(w);
   }
@@ -41,7 +41,7 @@ void LayerWriter::WriteForward(const LayerWork& w, LayerPiece piece) {
       MixerForward(w);
       if (!w.experts) return;
       b.SetRegion(LayerRegion::kRouter);
-      b.Compute(w.norm2.forward);
+      b.Compute(w.norm2->forward);
       return experts_.PrepareForward(*w.experts);
     case LayerPiece::kDispatch:
       b.SetRegion(LayerRegion::kExperts);
@@ -49,7 +49,7 @@ void LayerWriter::WriteForward(const LayerWork& w, LayerPiece piece) {
     case LayerPiece::kMlp:
       b.SetRegion(w.experts ? LayerRegion::kExperts : LayerRegion::kMlp);
       if (w.experts) return experts_.ComputeForward(*w.experts);
-      b.Compute(w.norm2.forward);
+      if (w.norm2) b.Compute(w.norm2->forward);
       mlp_.Forward(*w.mlp);
       return LeaveForward(w);
     case LayerPiece::kCombine:
@@ -97,7 +97,7 @@ void LayerWriter::MlpForward(const LayerWork& work) {
 // Transformer Engine fuses the norm before a dense MLP with the product behind it, so that there is
 // no norm to repeat.
 bool LayerWriter::RepeatsNorm(const LayerWork& work) const {
-  if (!c_.job.training.recompute.modules.norms) return false;
+  if (!c_.job.training.recompute.modules.norms || !work.norm2) return false;
   return work.experts ? c_.job.may_repeat_expert_norm() : !c_.job.training.kernels.fused;
 }
 
@@ -108,7 +108,7 @@ void LayerWriter::RecomputeMlp(const LayerWork& work) {
   const bool norm = RepeatsNorm(work);
   if (!whole && !norm) return;
   c_.builder->SetPhase(Phase::kRecompute);
-  if (norm) c_.builder->Compute(work.norm2.forward);
+  if (norm) c_.builder->Compute(work.norm2->forward);
   if (whole) MlpForward(work);
   c_.builder->SetPhase(Phase::kBackward);
 }
@@ -135,7 +135,7 @@ void LayerWriter::MlpBackward(const LayerWork& work, int layer) {
 
 void LayerWriter::NormBackward(const LayerWork& work, int layer) {
   ProgramBuilder& b = *c_.builder;
-  b.Compute(work.norm2.backward);
+  if (work.norm2) b.Compute(work.norm2->backward);
   Behind(c_.offload, OffloadModule::kMlpNorm);
   b.Compute(work.residual_gradient);
   listener_->OnGradient(ParameterKind::kNorm2Bias, layer);

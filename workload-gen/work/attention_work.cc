@@ -162,15 +162,18 @@ class SparseMaker {
 
 class AttentionMaker {
  public:
-  AttentionMaker(SubmoduleMaker* maker, bool windowed)
+  AttentionMaker(SubmoduleMaker* maker, const LayerParts& parts)
       : maker_(*maker),
         m_(maker->model()),
         layout_(maker->layout()),
         tensor_(maker->layout().tensor),
-        windowed_(windowed && m_.attention.window < m_.attended()) {}
+        windowed_(parts.window && m_.attention.window < m_.attended()),
+        rotates_(parts.rotates) {}
 
   AttentionWork Make() {
-    work_.norm = maker_.Norm("attention.norm", maker_.local_rows(), m_.hidden);
+    if (m_.pre_norms) {
+      work_.norm = maker_.Norm("attention.norm", maker_.local_rows(), m_.hidden);
+    }
     if (m_.attention.is_latent())
       MakeLatent();
     else
@@ -214,24 +217,34 @@ class AttentionMaker {
   void MakeStandard() {
     const int64_t width = m_.attention.qkv_width();
     const LinearPartScope part(&maker_, &LinearParts::qkv);
-    work_.qkv = maker_.OverlappedColumnLinear(
-        "attention.qkv", maker_.rows(), width / tensor_, m_.hidden, m_.attention.qkv_bias,
-        m_.lora.targets.qkv ? InputFrom::kNormForAdapter : InputFrom::kNorm);
+    work_.qkv = maker_.OverlappedColumnLinear("attention.qkv", maker_.rows(), width / tensor_,
+                                              m_.hidden, m_.attention.qkv_bias,
+                                              !m_.pre_norms         ? InputFrom::kElsewhere
+                                              : m_.lora.targets.qkv ? InputFrom::kNormForAdapter
+                                                                    : InputFrom::kNorm);
     if (m_.lora.targets.qkv) {
       work_.qkv.adapter =
           MakeAdapter(&maker_, "attention.qkv",
                       {LinearSplit::kColumns, maker_.rows(), width / tensor_, m_.hidden});
     }
     if (m_.attention.kv_heads < tensor_) work_.gathered_width = width;
-    if (m_.attention.qk_norm) {
-      work_.q_norm = maker_.Norm("attention.q-norm", maker_.rows() * m_.attention.heads / tensor_,
-                                 m_.attention.head_dim);
-      work_.k_norm =
-          maker_.Norm("attention.k-norm", maker_.rows() * KeyHeads(), m_.attention.head_dim);
-    }
-    if (m_.embedding.rotates()) {
+    // Llama 4 normalizes what it rotates.
+    const bool weightless = m_.attention.qk_norm_kind == QkNormKind::kWeightless;
+    if (m_.attention.qk_norm && (rotates_ || !weightless)) MakeHeadNorms();
+    if (rotates_) {
       MakeRotary(m_.attention.query_width() / tensor_ + KeyHeads() * m_.attention.head_dim);
     }
+  }
+
+  void MakeHeadNorms() {
+    const int64_t heads = m_.attention.heads / tensor_, width = m_.attention.head_dim;
+    work_.whole_norms = m_.attention.qk_norm_kind == QkNormKind::kWhole;
+    const auto norm = [&](const char* name, int64_t count) {
+      return work_.whole_norms ? maker_.Norm(name, maker_.rows(), count * width)
+                               : maker_.Norm(name, maker_.rows() * count, width);
+    };
+    work_.q_norm = norm("attention.q-norm", heads);
+    work_.k_norm = norm("attention.k-norm", KeyHeads());
   }
 
   // Transformer Engine's kernel does not scale, so Megatron-Core leaves it out with a factor of
@@ -292,9 +305,7 @@ class AttentionMaker {
 
   // Replaces the causal mask by the mean number of keys that a query sees in the window.
   void LimitToWindow(submodule::Attention* s) const {
-    const double window = static_cast<double>(m_.attention.window),
-                 length = static_cast<double>(m_.attended());
-    const double seen = m_.attention.causal ? window - window * window / (2 * length) : window;
+    const double seen = m_.attention.KeysSeen(m_.attended(), /*windowed=*/true, /*halved=*/true);
     s->causal = false;
     s->kv_sequence = std::max(int64_t{1}, static_cast<int64_t>(seen + 0.5));
   }
@@ -428,14 +439,14 @@ class AttentionMaker {
   const ModelShape& m_;
   const ParallelLayout& layout_;
   const int64_t tensor_;
-  const bool windowed_;
+  const bool windowed_, rotates_;
   AttentionWork work_;
 };
 
 }  // namespace
 
-AttentionWork MakeAttention(SubmoduleMaker* maker, bool windowed) {
-  return AttentionMaker(maker, windowed).Make();
+AttentionWork MakeAttention(SubmoduleMaker* maker, const LayerParts& parts) {
+  return AttentionMaker(maker, parts).Make();
 }
 
 }  // namespace drydock

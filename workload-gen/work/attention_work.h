@@ -78,13 +78,14 @@ struct SparseCoreWork {
 };
 
 struct AttentionWork {
-  ForwardBackwardWork norm;
+  std::optional<ForwardBackwardWork> norm;
   LinearWork qkv;  // unless latent
   // With fewer key heads than tensor ranks, each rank gathers the output of `qkv` and takes its
   // heads from that output.
   int64_t gathered_width = 0;
   std::optional<LatentWork> latent;
   std::optional<ForwardBackwardWork> q_norm, k_norm;
+  bool whole_norms = false;  // of all heads: tensor-parallel ranks add up their squares
   std::optional<ForwardBackwardWork> rotary;
   CoreWork core;  // unless sparse
   std::optional<SparseCoreWork> sparse;
@@ -94,8 +95,8 @@ struct AttentionWork {
   ForwardBackwardWork residual;
 };
 
-// `windowed`: a query sees only the keys in the model's window.
-AttentionWork MakeAttention(SubmoduleMaker* maker, bool windowed);
+// REQUIRES: the layer has attention.
+AttentionWork MakeAttention(SubmoduleMaker* maker, const LayerParts& parts);
 
 }  // namespace drydock
 

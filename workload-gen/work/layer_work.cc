@@ -45,7 +45,7 @@ class WorkMaker {
     LayerWork layer;
     layer.half = half;
     maker_.SetHalf(half);
-    if (parts.mixer == Mixer::kAttention) layer.attention = MakeAttention(&maker_, parts.window);
+    if (parts.mixer == Mixer::kAttention) layer.attention = MakeAttention(&maker_, parts);
     if (parts.mixer == Mixer::kMamba) layer.scan = MakeMamba(&maker_);
     if (parts.mixer == Mixer::kDeltaNet) {
       layer.scan = MakeDeltaNet(&maker_);
@@ -61,12 +61,14 @@ class WorkMaker {
   }
 
   void AddMlp(const LayerParts& parts, LayerWork* layer) {
-    layer->norm2 = maker_.Norm("mlp.norm", maker_.local_rows(), m_.hidden);
+    if (m_.pre_norms) layer->norm2 = maker_.Norm("mlp.norm", maker_.local_rows(), m_.hidden);
     if (parts.experts)
       layer->experts = MakeExperts(&maker_, load_, gpus_, tables_);
     else
-      layer->mlp = MakeMlp(&maker_, "mlp", m_.mlp.ffn,
-                           m_.lora.targets.fc1 ? InputFrom::kNormForAdapter : InputFrom::kNorm);
+      layer->mlp = MakeMlp(&maker_, "mlp", parts.ffn,
+                           !m_.pre_norms         ? InputFrom::kElsewhere
+                           : m_.lora.targets.fc1 ? InputFrom::kNormForAdapter
+                                                 : InputFrom::kNorm);
     if (m_.post_norms) {
       layer->post_norm2 = maker_.Norm("mlp.post-norm", maker_.local_rows(), m_.hidden);
     }

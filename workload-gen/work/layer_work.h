@@ -24,7 +24,7 @@ struct LayerWork {
   // At most one of the two has a value. Without either, the layer has none of the other members.
   std::optional<MlpWork> mlp;
   std::optional<ExpertWork> experts;
-  ForwardBackwardWork norm2;
+  std::optional<ForwardBackwardWork> norm2;
   std::optional<ForwardBackwardWork> post_norm2;
   ForwardBackwardWork residual2;
   uint32_t residual_gradient = 0;  // sum of the branch's and the residual's gradients

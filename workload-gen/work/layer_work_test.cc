@@ -60,7 +60,7 @@ TEST_F(LayerWorkTest, LinearLayersOfALlamaWithGroupedQueries) {
   EXPECT_EQ(WorkAt<submodule::Rotary>(layer.attention->rotary->forward).n, (64 + 16) / 2);
   EXPECT_EQ(WorkAt<submodule::Attention>(layer.attention->core.first.forward).heads, 4);
   EXPECT_EQ(WorkAt<submodule::Attention>(layer.attention->core.first.forward).kv_heads, 1);
-  EXPECT_TRUE(WorkAt<submodule::Norm>(layer.attention->norm.forward).rms);
+  EXPECT_TRUE(WorkAt<submodule::Norm>(layer.attention->norm->forward).rms);
   EXPECT_FALSE(layer.residual_backward);
 }
 
@@ -78,9 +78,35 @@ TEST_F(LayerWorkTest, RotaryKernels) {
   EXPECT_FALSE(fused("training.kernels=unfused"));
 }
 
+// Heads of 8, 4 of each rank.
+TEST_F(LayerWorkTest, NormsOfQueriesAndKeys) {
+  const std::vector<std::string> norms = {"model.positions=rotary", "model.qk_norm=true"};
+  const auto made = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), norms.begin(), norms.end());
+    return Make(more);
+  };
+  const RankWork each = made({});
+  EXPECT_EQ(WorkAt<submodule::Norm>(each.kinds[0].attention->q_norm->forward).rows, 64 * 4);
+  EXPECT_EQ(WorkAt<submodule::Norm>(each.kinds[0].attention->q_norm->forward).n, 8);
+  const RankWork whole = made({"model.qk_norm_kind=whole"});
+  EXPECT_EQ(WorkAt<submodule::Norm>(whole.kinds[0].attention->q_norm->forward).rows, 64);
+  EXPECT_EQ(WorkAt<submodule::Norm>(whole.kinds[0].attention->q_norm->forward).n, 32);
+  EXPECT_TRUE(whole.kinds[0].attention->whole_norms);
+  const RankWork some = made({"model.qk_norm_kind=weightless", "model.no_positions_every=4"});
+  ASSERT_EQ(some.kinds.size(), 2u);
+  EXPECT_TRUE(some.kinds[0].attention->q_norm && some.kinds[0].attention->rotary);
+  EXPECT_FALSE(some.kinds[1].attention->q_norm || some.kinds[1].attention->rotary);
+}
+
+TEST_F(LayerWorkTest, LayersWithoutANormBeforeThem) {
+  const LayerWork layer = Make({"model.pre_norms=false", "model.post_norms=true"}).kinds[0];
+  EXPECT_FALSE(layer.attention->norm || layer.norm2);
+  EXPECT_TRUE(layer.attention->post_norm && layer.post_norm2);
+}
+
 TEST_F(LayerWorkTest, SequenceParallelismSplitsRowsOutsideTheLinearLayers) {
   const RankWork work = Make({"parallel.sequence_parallel=true"});
-  EXPECT_EQ(WorkAt<submodule::Norm>(work.kinds[0].attention->norm.forward).rows, 32);
+  EXPECT_EQ(WorkAt<submodule::Norm>(work.kinds[0].attention->norm->forward).rows, 32);
   EXPECT_EQ(WorkAt<submodule::BiasDropoutAdd>(work.kinds[0].residual2.backward).rows, 32);
   EXPECT_EQ(WorkAt(work.kinds[0].attention->qkv.forward).rows, 64);
   EXPECT_EQ(WorkAt(work.head.logits.forward).rows, 64);

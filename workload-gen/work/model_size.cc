@@ -53,6 +53,20 @@ int64_t IndexerParameters(const ModelShape& m) {
          m.hidden * (sparse.head_dim + sparse.heads) + 2 * sparse.head_dim;
 }
 
+// The norms of queries and keys.
+int64_t HeadNormParameters(const ModelShape& m) {
+  if (!m.attention.qk_norm) return 0;
+  switch (m.attention.qk_norm_kind) {
+    case QkNormKind::kHead:
+      return 2 * NormElements(m, m.attention.head_dim);
+    case QkNormKind::kWeightless:
+      return 0;
+    case QkNormKind::kWhole:
+      break;
+  }
+  return NormElements(m, m.attention.query_width()) + NormElements(m, m.attention.kv_width());
+}
+
 int64_t AttentionParameters(const ModelShape& m) {
   int64_t count = AttentionWeights(m) + IndexerParameters(m);
   if (m.bias) count += m.hidden;
@@ -62,8 +76,7 @@ int64_t AttentionParameters(const ModelShape& m) {
   }
   if (m.attention.sinks) count += m.attention.heads;
   if (m.attention.qkv_bias) count += m.attention.qkv_width();
-  if (m.attention.qk_norm) count += 2 * NormElements(m, m.attention.head_dim);
-  return count;
+  return count + HeadNormParameters(m);
 }
 
 // The parameters of a layer's experts. Of the routed experts, `routed` count.
@@ -91,19 +104,23 @@ int64_t ScanParameters(const ModelShape& m, Mixer mixer) {
   return weights + m.delta.convolved() * kScanTaps + 2 * m.delta.value_heads + m.delta.value_dim;
 }
 
+// The norms around a mixer, or around an MLP.
+int64_t SublayerNorms(const ModelShape& m) {
+  return ((m.pre_norms ? 1 : 0) + (m.post_norms ? 1 : 0)) * NormElements(m, m.hidden);
+}
+
 int64_t MixerParameters(const ModelShape& m, Mixer mixer) {
   if (mixer == Mixer::kNone) return 0;
-  const int64_t norms = (m.post_norms ? 2 : 1) * NormElements(m, m.hidden);
-  return norms + (mixer == Mixer::kAttention ? AttentionParameters(m) : ScanParameters(m, mixer));
+  return SublayerNorms(m) +
+         (mixer == Mixer::kAttention ? AttentionParameters(m) : ScanParameters(m, mixer));
 }
 
 int64_t LayerParameters(const ModelShape& m, const LayerParts& parts, int64_t routed) {
   const int64_t mixer = MixerParameters(m, parts.mixer);
   if (!parts.mlp && !parts.experts) return mixer;
-  const int64_t norms = (m.post_norms ? 2 : 1) * NormElements(m, m.hidden);
   const int64_t mlp = parts.experts ? ExpertParameters(m, routed)
-                                    : MlpWeights(m, m.mlp.ffn) + MlpBiases(m, m.mlp.ffn);
-  return mixer + norms + mlp;
+                                    : MlpWeights(m, parts.ffn) + MlpBiases(m, parts.ffn);
+  return mixer + SublayerNorms(m) + mlp;
 }
 
 int64_t EmbeddingParameters(const ModelShape& m) {
@@ -137,15 +154,6 @@ int64_t CountParameters(const ModelShape& m, int64_t routed) {
   const int64_t join = 2 * m.hidden * m.hidden + 3 * NormElements(m, m.hidden);
   count += m.mtp_layers * join + m.layers * AdapterWeights(m);
   return count + NormElements(m, m.hidden) + EmbeddingParameters(m);
-}
-
-// The mean number of keys that a query sees, over the sequence.
-double KeysSeen(const ModelShape& m, bool window, bool causal_halved) {
-  const auto sequence = static_cast<double>(m.attended());
-  const double most =
-      window ? static_cast<double>(std::min(m.attention.window, m.attended())) : sequence;
-  // Of the first `most` queries, the i-th sees i keys; the rest see `most`.
-  return m.attention.causal && causal_halved ? most - most * most / (2 * sequence) : most;
 }
 
 // Per token, as Megatron-LM's training.py counts them: 7 for each element of Mamba-2's states; of a
@@ -227,13 +235,13 @@ LayerGemms GemmsOfLayer(const ModelShape& m, int layer, bool causal_halved) {
   if (parts.mixer == Mixer::kAttention) {
     gemms.projections = static_cast<double>(AttentionWeights(m));
     gemms.up_projections = static_cast<double>(UpProjectionWeights(m));
-    gemms.core = KeysSeen(m, parts.window, causal_halved) *
+    gemms.core = m.attention.KeysSeen(m.attended(), parts.window, causal_halved) *
                  static_cast<double>(m.attention.query_width() + m.attention.value_width());
   } else if (parts.mixer != Mixer::kNone) {
     gemms.projections = static_cast<double>(ScanWeights(m, parts.mixer));
     gemms.scan = ScanFlops(m, parts.mixer) / 2;
   }
-  if (parts.mlp) gemms.mlp = static_cast<double>(MlpWeights(m, m.mlp.ffn));
+  if (parts.mlp) gemms.mlp = static_cast<double>(MlpWeights(m, parts.ffn));
   if (!parts.experts) return gemms;
   const int64_t gate = m.moe.shared_gate ? m.hidden : 0;
   gemms.shared_experts = static_cast<double>(MlpWeights(m, m.moe.shared_ffn) + gate);

@@ -124,14 +124,14 @@ OffloadedTensors OffloadedBy(OffloadModule module, const LayerWork& layer, const
   TensorSum tensors(job, layout, tables);
   switch (module) {
     case OffloadModule::kAttentionNorm:
-      tensors.Norm(layer.attention->norm);
+      tensors.Norm(*layer.attention->norm);
       break;
     case OffloadModule::kQkv:
       if (layer.attention->latent) {
         tensors.Latent(*layer.attention->latent);
         break;
       }
-      tensors.Norm(layer.attention->norm);
+      if (layer.attention->norm) tensors.Norm(*layer.attention->norm);
       tensors.Column(layer.attention->qkv);
       if (layer.attention->q_norm) tensors.Norm(*layer.attention->q_norm);
       if (layer.attention->k_norm) tensors.Norm(*layer.attention->k_norm);
@@ -143,7 +143,7 @@ OffloadedTensors OffloadedBy(OffloadModule module, const LayerWork& layer, const
       tensors.Whole(layer.attention->proj);
       break;
     case OffloadModule::kMlpNorm:
-      tensors.Norm(layer.norm2);
+      tensors.Norm(*layer.norm2);
       break;
     case OffloadModule::kExpertFc1:
       tensors.ExpertInput(layer.experts->fc1);

@@ -34,7 +34,7 @@ class ChunkList {
     const LayerParts parts = m_.PartsOf(layer);
     MixerOf(parts.mixer);
     if (parts.experts) Experts();
-    if (parts.mlp) Mlp();
+    if (parts.mlp) Mlp(parts.ffn);
     if (m_.post_norms) {
       PlainNorm(ParameterKind::kPostNorm1, m_.hidden);
       PlainNorm(ParameterKind::kPostNorm2, m_.hidden);
@@ -126,19 +126,34 @@ class ChunkList {
   }
 
   void StandardAttention() {
-    if (own_modules_) Norm(ParameterKind::kNorm1Weight, ParameterKind::kNorm1Bias);
+    if (own_modules_) PreNorm();
     if (m_.attention.sinks) AddSplit(ParameterKind::kSinks, m_.attention.heads);
     AddSplit(ParameterKind::kProjWeight, m_.hidden * m_.attention.query_width());
     if (m_.bias) AddReplicated(ParameterKind::kProjBias, m_.hidden);
     Adapter(ParameterKind::kProjAdapter, m_.lora.targets.proj, m_.hidden,
             m_.attention.query_width());
-    if (!own_modules_) Norm(ParameterKind::kNorm1Weight, ParameterKind::kNorm1Bias);
+    if (!own_modules_) PreNorm();
     AddSplit(ParameterKind::kQkvWeight, m_.hidden * m_.attention.qkv_width());
     if (m_.attention.qkv_bias) AddSplit(ParameterKind::kQkvBias, m_.attention.qkv_width());
     Adapter(ParameterKind::kQkvAdapter, m_.lora.targets.qkv, m_.attention.qkv_width(), m_.hidden);
-    if (!m_.attention.qk_norm) return;
-    PlainNorm(ParameterKind::kQNorm, m_.attention.head_dim);
-    PlainNorm(ParameterKind::kKNorm, m_.attention.head_dim);
+    HeadNorms();
+  }
+
+  void PreNorm() {
+    if (m_.pre_norms) Norm(ParameterKind::kNorm1Weight, ParameterKind::kNorm1Bias);
+  }
+
+  // All tensor ranks have the weights of a head; of all heads, each has its own.
+  void HeadNorms() {
+    if (!m_.attention.qk_norm || m_.attention.qk_norm_kind == QkNormKind::kWeightless) return;
+    if (m_.attention.qk_norm_kind == QkNormKind::kHead) {
+      PlainNorm(ParameterKind::kQNorm, m_.attention.head_dim);
+      PlainNorm(ParameterKind::kKNorm, m_.attention.head_dim);
+      return;
+    }
+    const int64_t each = m_.rms_norm ? 1 : 2;
+    AddSplit(ParameterKind::kQNorm, each * m_.attention.query_width());
+    AddSplit(ParameterKind::kKNorm, each * m_.attention.kv_width());
   }
 
   void LatentAttention() {
@@ -178,15 +193,15 @@ class ChunkList {
     AddReplicated(ParameterKind::kIndexHeadWeight, m_.hidden * sparse.heads);
   }
 
-  void Mlp() {
-    const int64_t fc1_width = (m_.mlp.gated() ? 2 : 1) * m_.mlp.ffn;
-    Norm(ParameterKind::kNorm2Weight, ParameterKind::kNorm2Bias);
+  void Mlp(int64_t ffn) {
+    const int64_t fc1_width = (m_.mlp.gated() ? 2 : 1) * ffn;
+    if (m_.pre_norms) Norm(ParameterKind::kNorm2Weight, ParameterKind::kNorm2Bias);
     AddSplit(ParameterKind::kFc1Weight, m_.hidden * fc1_width);
     if (m_.bias) AddSplit(ParameterKind::kFc1Bias, fc1_width);
     Adapter(ParameterKind::kFc1Adapter, m_.lora.targets.fc1, fc1_width, m_.hidden);
-    AddSplit(ParameterKind::kFc2Weight, m_.hidden * m_.mlp.ffn);
+    AddSplit(ParameterKind::kFc2Weight, m_.hidden * ffn);
     if (m_.bias) AddReplicated(ParameterKind::kFc2Bias, m_.hidden);
-    Adapter(ParameterKind::kFc2Adapter, m_.lora.targets.fc2, m_.hidden, m_.mlp.ffn);
+    Adapter(ParameterKind::kFc2Adapter, m_.lora.targets.fc2, m_.hidden, ffn);
   }
 
   // `split`: over the tensor ranks of an expert. Without expert parallelism, Megatron marks no

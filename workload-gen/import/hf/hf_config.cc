@@ -27,6 +27,7 @@ bool LooksLikeASize(const std::string& field) {
 }
 
 bool IsNullOrZero(const YamlNode& value) {
+  if (value.kind == YamlNode::Kind::kList) return value.items.empty();
   return IsNull(value) || (value.kind == YamlNode::Kind::kScalar &&
                            (value.scalar == "0" || value.scalar == "false"));
 }
@@ -56,12 +57,20 @@ class ConfigReader {
     if (family_.Reads("hidden_act")) ReadActivation();
     ReadScans();
     if (family_.Reads("sliding_window")) ReadWindow();
+    if (family_.Reads("attention_chunk_size")) ReadChunks();
+    if (family_.Reads("no_rope_layers")) ReadLayersWithoutPositions();
+    if (family_.Reads("interleave_moe_layer_step")) ReadInterleavedExperts();
+    if (family_.Reads("qk_norm_type")) ReadHeadNorms();
+    if (family_.Reads("num_mtp_modules")) ReadPredictionModules();
+    if (family_.Reads("mamba_n_heads")) ReadHybridLayers();
+    if (family_.Reads("block_configs")) ReadBlocks();
     if (family_.Reads("num_experts_per_tok")) ReadExperts();
     if (family_.Reads("patch_size")) ReadPatches();
     CheckHead();
     CheckAttention();
     // Latent attention replaces these widths; configurations repeat them.
     if (family_.Reads("kv_lora_rank")) used_.insert({"num_key_value_heads", "head_dim"});
+    if (family_.Reads("index_topk")) CheckIndexers();
     CheckRest();
     const YamlNode* model = tree_.root().Find("model");
     return model == nullptr ? YamlNode() : *model;
@@ -149,9 +158,12 @@ class ConfigReader {
     const YamlNode* switched = Field("use_sliding_window");
     const bool has_switch = family_.Reads("use_sliding_window");
     const bool off = has_switch && (switched == nullptr || switched->scalar == "false");
-    const int64_t stated = Number("sliding_window").value_or(0);
+    // Gemma 2 states it under both names.
+    const char* name = Has("sliding_window") ? "sliding_window" : "sliding_window_size";
+    const int64_t stated = Number(name).value_or(0);
+    used_.insert("sliding_window_size");
     if (off) return 0;
-    return Has("sliding_window") ? stated : family_.windows.width;
+    return Has(name) ? stated : family_.windows.width;
   }
 
   // Newer files list the kind of each layer in layer_types; older ones rely on a rule per family.
@@ -188,6 +200,11 @@ class ConfigReader {
     const std::optional<int64_t> width = Number("moe_intermediate_size");
     const std::optional<int64_t> shared = Number("n_shared_experts");
     const bool stated = Field("moe_shared_expert_intermediate_size") != nullptr;
+    if (no_experts_) return;
+    const std::optional<int64_t> together = Number("shared_intermediate_size");
+    if (together.has_value()) {
+      PutNumber("shared_expert_ffn", *together, "shared_intermediate_size");
+    }
     if (width.has_value() && shared.has_value() && *shared > 0 && !stated) {
       if (*shared * *width <= kMaxDimension) {
         PutNumber("shared_expert_ffn", *shared * *width, "n_shared_experts");
@@ -196,9 +213,269 @@ class ConfigReader {
             Field("n_shared_experts")->ErrorHere("the shared experts are too wide together"));
       }
     }
+    if (family_.Reads("mlp_layer_types")) ReadMlpTypes();
     const YamlNode* method = Field("topk_method");
     if (method != nullptr && method->scalar == "noaux_tc") Put("router_bias", "true", *method);
     ReadDenseLayers();
+  }
+
+  // Writes a key of a value that several fields give together.
+  void Compute(const char* key, const std::string& text, const char* field) {
+    const YamlNode* at = config_.Find(field);
+    if (at == nullptr) return tree_.Set(Key(key), text);
+    Put(key, text, *at);
+  }
+
+  // Llama 4: the layers that do not rotate see all keys, the others those of their chunk.
+  void ReadChunks() {
+    const int64_t chunk = Has("attention_chunk_size") ? Number("attention_chunk_size").value_or(0)
+                                                      : 8192;  // the default of transformers
+    used_.insert("layer_types");
+    if (chunk == 0) return;
+    Compute("window", std::to_string(chunk), "attention_chunk_size");
+    Compute("window_kind", "chunked", "attention_chunk_size");
+    if (const int every = LayersWithoutPositions(); every > 1) {
+      Compute("full_attention_every", std::to_string(every), "no_rope_layers");
+    }
+    const YamlNode* norm = Field("use_qk_norm");
+    if (norm == nullptr || norm->scalar != "false") {
+      Compute("qk_norm", "true", "use_qk_norm");
+      Compute("qk_norm_kind", "weightless", "use_qk_norm");
+    }
+  }
+
+  // The distance of layers that do not rotate; 0: all rotate. no_rope_layers has a 1 for each layer
+  // that does.
+  int LayersWithoutPositions() {
+    const YamlNode* list = Field("no_rope_layers");
+    const auto interval = static_cast<int>(Number("no_rope_layer_interval").value_or(4));
+    if (list == nullptr || list->items.empty()) return interval;
+    std::vector<int> rotates;
+    for (const YamlNode& item : list->items) rotates.push_back(item.scalar == "0" ? 0 : 1);
+    const std::optional<WindowPattern> pattern = AsWindowPattern(rotates);
+    if (pattern.has_value() && pattern->first == 0) return pattern->every;
+    diagnostics_.Add(list->ErrorHere(
+        "model.yaml can only state that every n-th layer has no positions (no_positions_every)"));
+    return 0;
+  }
+
+  void ReadLayersWithoutPositions() {
+    if (!family_.Reads("attention_chunk_size")) CheckAllLayersSeeAll();
+    const int every = LayersWithoutPositions();
+    if (every > 1) Compute("no_positions_every", std::to_string(every), "no_rope_layers");
+  }
+
+  // SmolLM3 lists its layers, and none has a window.
+  void CheckAllLayersSeeAll() {
+    const YamlNode* types = Field("layer_types");
+    if (types == nullptr) return;
+    for (const YamlNode& item : types->items) {
+      if (item.scalar == "full_attention") continue;
+      return diagnostics_.Add(item.ErrorHere(fmt::format(
+          "'{}' is not supported here; the valid value is full_attention", item.scalar)));
+    }
+  }
+
+  // Llama 4: intermediate_size is the width of an expert and of the shared one.
+  void ReadInterleavedExperts() {
+    const int64_t step = Number("interleave_moe_layer_step").value_or(1);
+    const YamlNode* listed = Field("moe_layers");
+    if (listed != nullptr) {
+      for (size_t i = 0; i < listed->items.size(); ++i) {
+        if (listed->items[i].scalar == std::to_string((i + 1) * static_cast<size_t>(step) - 1)) {
+          continue;
+        }
+        diagnostics_.Add(listed->items[i].ErrorHere(
+            fmt::format("'moe_layers' differs from interleave_moe_layer_step {}", step)));
+        break;
+      }
+    }
+    if (step > 1) {
+      Compute("moe_every", std::to_string(step), "interleave_moe_layer_step");
+      Compute("moe_offset", std::to_string(step - 1), "interleave_moe_layer_step");
+    }
+    const std::optional<int64_t> width = Number("intermediate_size");
+    if (!width.has_value()) return;
+    PutNumber("expert_ffn", *width, "intermediate_size");
+    PutNumber("shared_expert_ffn", *width, "intermediate_size");
+    const std::optional<int64_t> dense = Number("intermediate_size_mlp");
+    if (dense.has_value()) PutNumber("ffn", *dense, "intermediate_size_mlp");
+  }
+
+  // MiniMax-M2: "per_layer" normalizes all heads together.
+  void ReadHeadNorms() {
+    if (const YamlNode* kinds = Field("attn_type_list")) {
+      for (const YamlNode& item : kinds->items) {
+        if (item.scalar == "1") continue;
+        return diagnostics_.Add(
+            item.ErrorHere("attention other than softmax's (attn_type_list) is not modeled; "
+                           "the valid value is 1"));
+      }
+    }
+    const YamlNode* type = Field("qk_norm_type");
+    const std::string kind = type == nullptr ? "per_layer" : type->scalar;
+    if (kind != "per_layer" && kind != "per_head") {
+      return diagnostics_.Add(type->ErrorHere(
+          fmt::format("'{}' is not a qk_norm_type; valid values are per_layer, per_head", kind)));
+    }
+    const YamlNode* used = Field("use_qk_norm");
+    if (used != nullptr && used->scalar == "false") return;
+    Compute("qk_norm_kind", kind == "per_layer" ? "whole" : "head", "qk_norm_type");
+  }
+
+  void ReadPredictionModules() {
+    const YamlNode* use = Field("use_mtp");
+    const int64_t modules = Number("num_mtp_modules").value_or(0);
+    const int64_t each = Number("mtp_transformer_layers").value_or(1);
+    if (use == nullptr || use->scalar != "true" || modules == 0) return;
+    if (each != 1) {
+      return diagnostics_.Add(Field("mtp_transformer_layers")
+                                  ->ErrorHere("a module of multi-token prediction with several "
+                                              "layers is not supported; write 1"));
+    }
+    PutNumber("mtp_layers", modules, "num_mtp_modules");
+  }
+
+  // GLM: "dense" layers first, then "sparse" ones, as first_k_dense_replace has them.
+  void ReadMlpTypes() {
+    const YamlNode* types = Field("mlp_layer_types");
+    if (types == nullptr) return;
+    size_t dense = 0;
+    while (dense < types->items.size() && types->items[dense].scalar == "dense") ++dense;
+    for (size_t i = dense; i < types->items.size(); ++i) {
+      if (types->items[i].scalar == "sparse") continue;
+      return diagnostics_.Add(
+          types->items[i].ErrorHere("dense layers are supported only at the start of the model"));
+    }
+    Put("first_dense_layers", std::to_string(dense), *types);
+  }
+
+  // GLM-5.2: a part of the layers takes the keys that the indexer of another layer picked.
+  void CheckIndexers() {
+    const int64_t every = Number("index_topk_freq").value_or(1);
+    used_.insert({"index_skip_topk_offset", "indexer_types"});
+    if (every == 1) return;
+    diagnostics_.Add(Field("index_topk_freq")
+                         ->ErrorHere(fmt::format("an indexer in every {}th layer, whose keys the "
+                                                 "layers behind it share, is not modeled",
+                                                 every)));
+  }
+
+  // Nemotron-NAS (DeciLM): each block has attention, an MLP, both or one of them. The width of an
+  // MLP is two thirds of ffn_mult x hidden_size, rounded up to 256.
+  void ReadBlocks() {
+    const YamlNode* blocks = Field("block_configs");
+    const std::optional<int64_t> hidden = Number("hidden_size"),
+                                 heads = Number("num_attention_heads");
+    if (blocks == nullptr || !hidden || !heads) {
+      return diagnostics_.Add(
+          config_.ErrorHere("'block_configs' is needed: the parts of each layer"));
+    }
+    std::string pattern, widths;
+    int64_t kv_heads = 0;
+    for (const YamlNode& block : blocks->items) {
+      const YamlNode* attention = block.Find("attention");
+      const YamlNode* ffn = block.Find("ffn");
+      if (attention == nullptr || ffn == nullptr) {
+        return diagnostics_.Add(block.ErrorHere("a block needs 'attention' and 'ffn'"));
+      }
+      for (const YamlNode* part : {attention, ffn}) {
+        const YamlNode* linear = part->Find("replace_with_linear");
+        if (linear == nullptr || linear->scalar != "true") continue;
+        return diagnostics_.Add(linear->ErrorHere(
+            "a linear layer in place of attention or an MLP is not modeled (replace_with_linear)"));
+      }
+      if (!IsTrue(*attention, "no_op")) {
+        const YamlNode* group = attention->Find("n_heads_in_group");
+        const Result<int64_t> size =
+            group == nullptr ? Result<int64_t>(int64_t{1}) : AsInteger(*group);
+        if (!size.ok() || *size < 1 || *heads % *size != 0 ||
+            (kv_heads != 0 && kv_heads != *heads / *size)) {
+          return diagnostics_.Add(
+              attention->ErrorHere("groups of heads that differ from layer to layer are not "
+                                   "modeled (n_heads_in_group)"));
+        }
+        kv_heads = *heads / *size;
+        pattern += '*';
+      }
+      if (IsTrue(*ffn, "no_op")) continue;
+      const YamlNode* factor = ffn->Find("ffn_mult");
+      const Result<double> times = factor == nullptr
+                                       ? Result<double>(ffn->ErrorHere("'ffn' needs 'ffn_mult'"))
+                                       : AsNumber(*factor);
+      if (!times.ok()) return diagnostics_.Add(times.error());
+      if (*times <= 0 || *times > 1000) {
+        return diagnostics_.Add(factor->ErrorHere("'ffn_mult' must be between 0 and 1000"));
+      }
+      const auto width = static_cast<int64_t>(2 * *times * static_cast<double>(*hidden) / 3);
+      widths += (widths.empty() ? "" : ",") + std::to_string((width + 255) / 256 * 256);
+      pattern += '-';
+    }
+    Put("layer_pattern", pattern, *blocks);
+    Put("pattern_ffn", widths, *blocks);
+    if (kv_heads > 0) Put("kv_heads", std::to_string(kv_heads), *blocks);
+    PutNumber("layers", static_cast<int64_t>(pattern.size()), "num_hidden_layers");
+    notes_.remarks.push_back(fmt::format(
+        "the attention layers and MLPs of the {} blocks are {} layers of a layer_pattern",
+        blocks->items.size(), pattern.size()));
+  }
+
+  static bool IsTrue(const YamlNode& map, const char* name) {
+    const YamlNode* value = map.Find(name);
+    return value != nullptr && value->scalar == "true";
+  }
+
+  // Bamba and Granite 4: each layer has a mixer and an MLP or experts, with a norm before either.
+  // They are layers of their own in a pattern.
+  void ReadHybridLayers() {
+    const std::optional<int64_t> layers = Number("num_hidden_layers");
+    if (!layers.has_value() || *layers < 1 || 2 * *layers > kMaxLayers) return;
+    std::vector<bool> attends(static_cast<size_t>(*layers), false);
+    const YamlNode* types = Field("layer_types");
+    if (types == nullptr) types = Field("layers_block_type");
+    const YamlNode* indices = Field("attn_layer_indices");
+    if (types != nullptr) {
+      const auto stated = AttentionOfLayerTypes(*types, *layers, &diagnostics_);
+      if (!stated.has_value()) return;
+      attends = *stated;
+    }
+    if (indices != nullptr) {
+      for (const YamlNode& item : indices->items) {
+        const Result<int64_t> layer = AsInteger(item);
+        if (!layer.ok() || *layer < 0 || *layer >= *layers) {
+          return diagnostics_.Add(
+              item.ErrorHere(fmt::format("'{}' is not the number of a layer", item.scalar)));
+        }
+        attends[static_cast<size_t>(*layer)] = true;
+      }
+    }
+    const bool experts = Number("num_local_experts").value_or(0) > 0;
+    std::string pattern;
+    for (const bool attention : attends) {
+      pattern += attention ? '*' : 'M';
+      pattern += experts ? 'E' : '-';
+    }
+    Compute("layer_pattern", pattern, types != nullptr ? "layer_types" : "attn_layer_indices");
+    Compute("layers", std::to_string(2 * *layers), "num_hidden_layers");
+    no_experts_ = !experts;
+    if (no_experts_) {
+      for (const char* key : {"experts", "experts_per_token"}) tree_.Unset(Key(key));
+      if (const auto width = Number("shared_intermediate_size")) {
+        PutNumber("ffn", *width, "shared_intermediate_size");
+      }
+    } else if (const auto width = Number("intermediate_size")) {
+      PutNumber("expert_ffn", *width, "intermediate_size");
+    }
+    const YamlNode* positions = Field("position_embedding_type");
+    if (positions != nullptr && positions->scalar == "nope") Put("positions", "none", *positions);
+    if (const YamlNode* taps = Field("mamba_d_conv"); taps != nullptr && taps->scalar != "4") {
+      diagnostics_.Add(taps->ErrorHere(fmt::format(
+          "'mamba_d_conv' is {}; convolutions of {} rows are generated", taps->scalar, kScanTaps)));
+    }
+    used_.insert("mamba_expand");  // mamba_n_heads x mamba_d_head / hidden_size
+    notes_.remarks.push_back(
+        fmt::format("each of the {} layers is two of a layer_pattern: a mixer, and {}", *layers,
+                    experts ? "experts" : "an MLP"));
   }
 
   // mlp_only_layers lists dense layers; supported only for the first layers.
@@ -230,11 +507,38 @@ class ConfigReader {
           "'{}' is {}; convolutions of {} rows are generated", name, *taps, kScanTaps)));
     }
     if (family_.Reads("full_attention_interval")) used_.insert("layer_types");
-    if (family_.Reads("hybrid_override_pattern") && Field("hybrid_override_pattern") == nullptr) {
+    if (family_.Reads("hybrid_override_pattern")) ReadPattern();
+  }
+
+  // Older files have the symbols of the pattern, newer ones a word for each layer.
+  void ReadPattern() {
+    const YamlNode* types = Field("layers_block_type");
+    if (types != nullptr) {
+      const std::optional<std::string> pattern = PatternOfBlockTypes(*types, &diagnostics_);
+      if (!pattern.has_value()) return;
+      Put("layer_pattern", *pattern, *types);
+      if (!Has("num_hidden_layers")) Put("layers", std::to_string(pattern->size()), *types);
+    } else if (Field("hybrid_override_pattern") == nullptr) {
       diagnostics_.Add(
           config_.ErrorHere("'hybrid_override_pattern' is needed: the part that each "
                             "layer has"));
     }
+    // The router picks by sigmoids with a bias that keeps the load even, as that of DeepSeek-V3.
+    if (Number("n_routed_experts").value_or(0) > 0)
+      Compute("router_bias", "true", "n_routed_experts");
+    const YamlNode* predicting = Field("mtp_layers_block_type");
+    std::optional<std::string> parts;
+    if (predicting != nullptr) parts = PatternOfBlockTypes(*predicting, &diagnostics_);
+    const YamlNode* symbols = Field("mtp_hybrid_override_pattern");
+    if (symbols != nullptr) {
+      predicting = symbols;
+      parts = symbols->scalar;
+    }
+    if (!parts.has_value() || *parts == "*E" || *parts == "*-") return;
+    diagnostics_.Add(predicting->ErrorHere(fmt::format(
+        "layers of multi-token prediction '{}' are not supported; attention and experts "
+        "or an MLP are generated",
+        *parts)));
   }
 
   // A class token comes in addition to the patches.
@@ -292,6 +596,12 @@ class ConfigReader {
     }
     const YamlNode* positions = config_.Find("position_embedding_type");
     if (positions == nullptr || IsNull(*positions) || positions->scalar == "absolute") return;
+    if (used_.contains("position_embedding_type")) {
+      if (positions->scalar == "nope" || positions->scalar == "rope") return;
+      return diagnostics_.Add(positions->ErrorHere(
+          fmt::format("position_embedding_type '{}' is not supported; valid values are nope, rope",
+                      positions->scalar)));
+    }
     diagnostics_.Add(positions->ErrorHere(
         fmt::format("position_embedding_type '{}' is not supported; the valid value is absolute",
                     positions->scalar)));
@@ -305,6 +615,12 @@ class ConfigReader {
       notes_.unmodeled.push_back(text);
   }
 
+  void Refuse(const YamlNode& key, const std::string& name) {
+    diagnostics_.Add(key.ErrorHere(
+        fmt::format("'{}' would change the shape of the model; it is not supported for a {}", name,
+                    family_.type)));
+  }
+
   // Sorts the fields that no key reads: harmless, unmodeled, sizes, or unknown.
   void CheckRest() {
     for (const auto& [key, value] : config_.entries) {
@@ -312,16 +628,16 @@ class ConfigReader {
       if (used_.contains(name)) continue;
       const auto unmodeled = HfUnmodeled().find(name);
       const bool nothing = IsNullOrZero(value) || IsOneGroup(name, value);
-      if (unmodeled != HfUnmodeled().end() && !nothing) {
+      if (family_.Refuses(name) && !nothing) {
+        Refuse(key, name);
+      } else if (unmodeled != HfUnmodeled().end() && !nothing) {
         Unmodeled(key, unmodeled->second);
       } else if (unmodeled != HfUnmodeled().end() || HfHarmless().contains(name)) {
         notes_.ignored.push_back(name);
       } else if (IsNullOrZero(value) && (LooksLikeASize(name) || family_.Refuses(name))) {
         notes_.ignored.push_back(name);
       } else if (LooksLikeASize(name) || family_.Refuses(name)) {
-        diagnostics_.Add(key.ErrorHere(
-            fmt::format("'{}' would change the shape of the model; it is not supported for a {}",
-                        name, family_.type)));
+        Refuse(key, name);
       } else if (strict_) {
         diagnostics_.Add(key.ErrorHere(fmt::format("unknown field '{}'", name)));
       } else {
@@ -336,31 +652,59 @@ class ConfigReader {
   ImportNotes& notes_;
   Diagnostics& diagnostics_;
   JobTree tree_;
-  std::set<std::string> used_ = {"model_type", "architectures"};
+  bool no_experts_ = false;  // the fields of experts are there, and have 0
+  std::set<std::string> used_ = {"model_type", "architectures", "vision_config"};
 };
 
-// Returns the configuration of the text model inside a model of text and images.
-Result<const YamlNode*> TextConfig(const YamlNode& root, ImportNotes* notes) {
-  const YamlNode* type = root.Find("model_type");
-  if (type == nullptr || type->scalar != "gemma3") return &root;
-  const YamlNode* text = root.Find("text_config");
-  if (text == nullptr || text->kind != YamlNode::Kind::kMap) {
-    return root.ErrorHere("model_type gemma3 needs 'text_config'");
+const YamlNode* NestedText(const YamlNode& root) {
+  for (const char* size : {"hidden_size", "num_hidden_layers", "n_layer"}) {
+    if (root.Find(size) != nullptr) return nullptr;
   }
-  notes->remarks.emplace_back(
-      "of a model of text and images, only the text model is read (text_config)");
-  return text;
+  for (const char* name : {"text_config", "llm_config", "language_config"}) {
+    const YamlNode* text = root.Find(name);
+    if (text != nullptr && text->kind == YamlNode::Kind::kMap) return text;
+  }
+  return nullptr;
+}
+
+// A family's name without digits: "llama" of "llama4".
+std::string Letters(const std::string& type) {
+  std::string letters;
+  for (const char c : type) {
+    if (c < '0' || c > '9') letters += c;
+  }
+  return letters;
+}
+
+// A hint for a name that is misspelled, not for another member of a family.
+std::string TypeHint(const std::string& type) {
+  const std::string nearest = Nearest(type, HfModelTypes());
+  if (nearest.empty() || nearest.front() != type.front()) return "";
+  const bool same_digits =
+      nearest.size() - Letters(nearest).size() == type.size() - Letters(type).size();
+  const bool same_letters = Letters(nearest) == Letters(type);
+  const bool close = nearest.size() <= type.size() + 2 && type.size() <= nearest.size() + 2;
+  if (!same_digits || same_letters || !close) return "";
+  return DidYouMean(type, HfModelTypes());
 }
 
 Result<const HfFamily*> FamilyOf(const YamlNode& config) {
   const YamlNode* type = config.Find("model_type");
   if (type == nullptr) return config.ErrorHere("a config.json needs 'model_type'");
-  for (const HfFamily& family : HfFamilies()) {
-    if (type->scalar == family.type) return &family;
+  std::string name = type->scalar;
+  for (const HfAlias& alias : HfAliases()) {
+    if (name == alias.type) name = alias.family;
   }
-  return type->ErrorHere(fmt::format("unsupported model_type '{}'{}; valid values are {}",
-                                     type->scalar, DidYouMean(type->scalar, HfModelTypes()),
-                                     Join(HfModelTypes())));
+  for (const HfFamily& family : HfFamilies()) {
+    if (name == family.type) return &family;
+  }
+  for (const HfMissing& missing : HfMissingParts()) {
+    if (name != missing.type) continue;
+    return type->ErrorHere(
+        fmt::format("model_type '{}' needs what Drydock does not model: {}", name, missing.what));
+  }
+  return type->ErrorHere(fmt::format("unsupported model_type '{}'{}; valid values are {}", name,
+                                     TypeHint(name), Join(HfModelTypes())));
 }
 
 }  // namespace
@@ -369,22 +713,47 @@ const std::vector<std::string>& HfModelTypes() {
   static const std::vector<std::string> types = [] {
     std::vector<std::string> list;
     for (const HfFamily& family : HfFamilies()) list.emplace_back(family.type);
+    for (const HfAlias& alias : HfAliases()) list.emplace_back(alias.type);
     std::sort(list.begin(), list.end());
     return list;
   }();
   return types;
 }
 
+YamlNode TextConfigOf(const YamlNode& root) {
+  const YamlNode* text = NestedText(root);
+  if (text == nullptr) return root;
+  YamlNode config = *text;
+  for (const auto& [key, value] : root.entries) {
+    const std::string& name = key.scalar;
+    const bool shared = name == "tie_word_embeddings" || name == "model_type";
+    if (shared && config.Find(name) == nullptr) {
+      config.entries.emplace_back(key, value);
+      if (name == "model_type") config.entries.back().second.scalar += "_text";
+    }
+  }
+  return config;
+}
+
+Result<YamlNode> ModelFromHfConfig(const YamlNode& root, const std::string& file_name, bool strict,
+                                   ImportNotes* notes) {
+  if (root.kind != YamlNode::Kind::kMap) return root.ErrorHere("a config.json must be one object");
+  const YamlNode config = TextConfigOf(root);
+  if (NestedText(root) != nullptr || root.Find("vision_config") != nullptr) {
+    notes->remarks.emplace_back(
+        "only the text part is taken; towers of images or sound are left out");
+  }
+  ASSIGN_OR_RETURN(const HfFamily* family, FamilyOf(config));
+  Diagnostics diagnostics;
+  YamlNode model = ConfigReader(config, *family, file_name, strict, notes, &diagnostics).Read();
+  RETURN_IF_ERROR(diagnostics.ToStatus());
+  return model;
+}
+
 Result<YamlNode> ModelFromHfConfig(const std::string& text, const std::string& file_name,
                                    bool strict, ImportNotes* notes) {
   ASSIGN_OR_RETURN(const YamlNode root, ParseYaml(text, file_name));
-  if (root.kind != YamlNode::Kind::kMap) return root.ErrorHere("a config.json must be one object");
-  ASSIGN_OR_RETURN(const YamlNode* config, TextConfig(root, notes));
-  ASSIGN_OR_RETURN(const HfFamily* family, FamilyOf(*config));
-  Diagnostics diagnostics;
-  YamlNode model = ConfigReader(*config, *family, file_name, strict, notes, &diagnostics).Read();
-  RETURN_IF_ERROR(diagnostics.ToStatus());
-  return model;
+  return ModelFromHfConfig(root, file_name, strict, notes);
 }
 
 Status ExpandModelFrom(bool strict, YamlNode* root, ImportNotes* notes) {

@@ -14,8 +14,13 @@ namespace drydock {
 // Returns the supported values of model_type, sorted.
 const std::vector<std::string>& HfModelTypes();
 
+// Returns the configuration of the text part of a model that has others, else `root`.
+YamlNode TextConfigOf(const YamlNode& root);
+
 // Returns the section; each value keeps its place in the configuration. An unknown field goes to
 // `notes`. It is an error with `strict`, or if its name looks like that of a size.
+Result<YamlNode> ModelFromHfConfig(const YamlNode& root, const std::string& file_name, bool strict,
+                                   ImportNotes* notes);
 Result<YamlNode> ModelFromHfConfig(const std::string& text, const std::string& file_name,
                                    bool strict, ImportNotes* notes);
 

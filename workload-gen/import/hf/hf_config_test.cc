@@ -1,5 +1,6 @@
 #include "workload-gen/import/hf/hf_config.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "core/base/spelling.h"
@@ -394,16 +395,81 @@ TEST(HfConfig, ReportsGroupsOfExperts) {
 }
 
 TEST(HfConfig, AnUnknownTypeListsTheValidTypes) {
-  EXPECT_EQ(
-      ErrorOf("{\n  \"model_type\": \"lama\"\n}"),
-      "config.json:2:17: error: unsupported model_type 'lama'; did you mean "
-      "'llama'?; valid values are bert, deepseek_v2, deepseek_v3, deepseek_v32, gemma, gemma2, "
-      "gemma3_text, gpt2, gpt_oss, llama, mistral, mixtral, nemotron, nemotron_h, qwen2, "
-      "qwen2_moe, qwen3, qwen3_moe, qwen3_next, vit\n"
-      "    \"model_type\": \"lama\"\n"
-      "                  ^");
+  EXPECT_EQ(ErrorOf("{\n  \"model_type\": \"lama\"\n}"),
+            "config.json:2:17: error: unsupported model_type 'lama'; did you mean 'llama'?; valid "
+            "values are "
+            "bamba, bert, deepseek_v2, deepseek_v3, deepseek_v32, gemma, gemma2, "
+            "gemma3_text, glm4_moe, glm4_moe_lite, glm4v_moe_text, glm_moe_dsa, gpt2, "
+            "gpt_oss, granite, granitemoehybrid, kimi_k2, llama, llama4_text, mimo, "
+            "minimax_m2, mistral, mixtral, nemotron, nemotron-nas, nemotron_h, olmo2, "
+            "olmo3, olmoe, phi3, phi4, qwen2, qwen2_5_vl, qwen2_5_vl_text, qwen2_moe, "
+            "qwen2_vl, qwen2_vl_text, qwen3, qwen3_5_moe_text, qwen3_5_text, qwen3_moe, "
+            "qwen3_next, qwen3_vl_moe_text, qwen3_vl_text, smollm3, vit\n"
+            "    \"model_type\": \"lama\"\n"
+            "                  ^");
   EXPECT_EQ(ErrorOf("{}"), "config.json:1:1: error: a config.json needs 'model_type'\n  {}\n  ^");
   EXPECT_EQ(ErrorOf("[1]"), "config.json:1:1: error: a config.json must be one object\n  [1]\n  ^");
+}
+
+// Another member of a family is no misspelling.
+TEST(HfConfig, AHintStaysInsideAFamily) {
+  for (const char* type : {"llama5", "qwen4", "gemma4", "phi", "olmo", "mimo_v3", "deepseek_v4"}) {
+    const std::string error = ErrorOf(fmt::format("{{\"model_type\": \"{}\"}}", type));
+    EXPECT_EQ(error.find("did you mean"), std::string::npos) << error;
+  }
+  EXPECT_NE(ErrorOf(R"({"model_type": "mistrall"})").find("did you mean 'mistral'?"),
+            std::string::npos);
+}
+
+TEST(HfConfig, NamesThePartThatIsNotModeled) {
+  EXPECT_NE(ErrorOf(R"({"model_type": "falcon"})")
+                .find("config.json:1:16: error: model_type 'falcon' needs what Drydock does not "
+                      "model: attention and MLP side by side on one input (parallel_attn)\n"),
+            std::string::npos);
+  EXPECT_NE(
+      ErrorOf(Decoder("glm_moe_dsa", 4, 64, 8, 8, 128, 100,
+                      R"(, "index_topk": 8, "index_topk_freq": 4)"))
+          .find("an indexer in every 4th layer, whose keys the layers behind it share, is not "
+                "modeled"),
+      std::string::npos);
+}
+
+// The file of Gemma 2 states its window twice.
+TEST(HfConfig, Gemma2HasTwoNamesForItsWindow) {
+  const auto window = [](const char* fields) {
+    return Shape(Decoder("gemma2", 26, 2304, 8, 4, 9216, 256000, fields)).attention.window;
+  };
+  EXPECT_EQ(window(R"(, "sliding_window": 4096, "sliding_window_size": 4096)"), 4096);
+  EXPECT_EQ(window(R"(, "sliding_window_size": 2048)"), 2048);
+}
+
+TEST(HfConfig, LearnedPositionsBoundTheSequence) {
+  const Result<ModelShape> longer =
+      Read(R"({"model_type": "gpt2", "n_layer": 2, "n_embd": 64, "n_head": 2, "n_positions": 1024,
+               "vocab_size": 100})",
+           "{}");
+  ASSERT_TRUE(longer.ok());
+  EXPECT_EQ(longer->embedding.max_positions, 1024);
+}
+
+TEST(HfConfig, Llama4) {
+  const std::string fields = R"(, "intermediate_size_mlp": 256, "interleave_moe_layer_step": 2,
+      "num_local_experts": 4, "num_experts_per_tok": 1, "head_dim": 8, "attention_chunk_size": 512)";
+  const ModelShape m = Shape(Decoder("llama4_text", 8, 64, 8, 8, 128, 100, fields));
+  EXPECT_FALSE(m.PartsOf(0).experts);
+  EXPECT_TRUE(m.PartsOf(1).experts);
+  EXPECT_EQ(m.mlp.ffn, 256);
+  EXPECT_EQ(m.moe.ffn, 128);
+  EXPECT_EQ(m.moe.shared_ffn, 128);
+  EXPECT_TRUE(m.PartsOf(2).rotates && m.PartsOf(2).window);
+  EXPECT_FALSE(m.PartsOf(3).rotates || m.PartsOf(3).window) << "every 4th sees all keys";
+  EXPECT_EQ(m.attention.window_kind, WindowKind::kChunked);
+  EXPECT_EQ(m.attention.qk_norm_kind, QkNormKind::kWeightless);
+  EXPECT_EQ(ErrorOf(Decoder("llama4_text", 4, 64, 8, 8, 128, 100,
+                            fields + R"(, "no_rope_layers": [1, 0, 0, 1])"))
+                    .find("model.yaml can only state that every n-th layer has no positions") ==
+                std::string::npos,
+            false);
 }
 
 std::string MessageOf(const std::string& more, bool strict = false) {

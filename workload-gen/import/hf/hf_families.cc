@@ -19,7 +19,7 @@ Fields Decoder() {
           "head_dim",          "intermediate_size",   "vocab_size",          "hidden_act",
           "hidden_activation", "tie_word_embeddings", "attention_dropout"};
 }
-Fields Window() { return {"sliding_window", "layer_types"}; }
+Fields Window() { return {"sliding_window", "sliding_window_size", "layer_types"}; }
 Fields QwenWindow() {
   return {"sliding_window", "layer_types", "use_sliding_window", "max_window_layers"};
 }
@@ -27,12 +27,21 @@ Fields QwenExperts() {
   return {"num_experts", "num_experts_per_tok", "moe_intermediate_size", "decoder_sparse_step",
           "mlp_only_layers"};
 }
+// Experts beside shared ones, after dense layers.
+Fields SharedExperts() {
+  return {"n_routed_experts",      "num_experts_per_tok",     "n_shared_experts",
+          "moe_intermediate_size", "first_k_dense_replace",   "moe_layer_freq",
+          "topk_method",           "num_nextn_predict_layers"};
+}
+Fields DeltaNet() {
+  return {"full_attention_interval", "linear_num_key_heads",  "linear_num_value_heads",
+          "linear_key_head_dim",     "linear_value_head_dim", "linear_conv_kernel_dim"};
+}
 Fields DeepSeek() {
-  Fields fields = Join(
-      {Decoder(),
-       {"q_lora_rank", "kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim",
-        "n_routed_experts", "num_experts_per_tok", "n_shared_experts", "moe_intermediate_size",
-        "first_k_dense_replace", "moe_layer_freq", "topk_method", "num_nextn_predict_layers"}});
+  Fields fields = Join({Decoder(),
+                        SharedExperts(),
+                        {"q_lora_rank", "kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim",
+                         "v_head_dim", "mlp_layer_types"}});
   fields.erase("num_key_value_heads");
   fields.erase("head_dim");
   return fields;
@@ -123,12 +132,13 @@ std::vector<HfFamily> MakeFamilies() {
                   LlamaLike({{"router_bias", "true"}}),
                   DeepSeek(),
                   {"attention_bias"}});
-  list.push_back({"deepseek_v32",
-                  true,
-                  {},
-                  LlamaLike({{"router_bias", "true"}}),
-                  Join({DeepSeek(), {"index_topk", "index_n_heads", "index_head_dim"}}),
-                  {"attention_bias"}});
+  list.push_back(
+      {"deepseek_v32",
+       true,
+       {},
+       LlamaLike({{"router_bias", "true"}}),
+       Join({DeepSeek(), {"index_topk", "index_n_heads", "index_head_dim", "index_topk_freq"}}),
+       {"attention_bias"}});
   const std::initializer_list<HfDefault> gemma = {
       {"tied_embedding", "true"}, {"activation", "geglu"}, {"head_dim", "256"}, {"kv_heads", "16"}};
   list.push_back({"gemma", true, {}, LlamaLike(gemma), Decoder(), {"attention_bias"}});
@@ -165,34 +175,142 @@ std::vector<HfFamily> MakeFamilies() {
                   Decoder(),
                   {"attention_bias", "mlp_bias"}});
   // Layers by hybrid_override_pattern; attention without positions.
-  list.push_back({"nemotron_h",
-                  false,
-                  {},
-                  LlamaLike({{"activation", "squared-relu"}, {"positions", "none"}}),
-                  Join({Decoder(),
-                        {"hybrid_override_pattern", "mamba_num_heads", "mamba_head_dim",
-                         "ssm_state_size", "n_groups", "attention_head_dim", "mlp_hidden_act",
-                         "n_routed_experts", "num_experts_per_tok", "n_shared_experts",
-                         "moe_intermediate_size", "moe_shared_expert_intermediate_size",
-                         "moe_latent_size", "num_nextn_predict_layers", "conv_kernel"}}),
-                  {"attention_bias", "mlp_bias", "use_bias", "mamba_proj_bias"}});
+  list.push_back(
+      {"nemotron_h",
+       false,
+       {},
+       LlamaLike({{"activation", "squared-relu"}, {"positions", "none"}}),
+       Join({Decoder(),
+             {"hybrid_override_pattern", "layers_block_type", "mtp_layers_block_type",
+              "mtp_hybrid_override_pattern", "hidden_dropout", "mamba_num_heads", "mamba_head_dim",
+              "ssm_state_size", "n_groups", "attention_head_dim", "mlp_hidden_act",
+              "n_routed_experts", "num_experts_per_tok", "n_shared_experts",
+              "moe_intermediate_size", "moe_shared_expert_intermediate_size", "moe_latent_size",
+              "num_nextn_predict_layers", "conv_kernel"}}),
+       {"attention_bias", "mlp_bias", "use_bias", "mamba_proj_bias"}});
+  const std::initializer_list<HfDefault> delta = {
+      {"qk_norm", "true"},       {"attention_gate", "true"},
+      {"head_dim", "256"},       {"delta_attention_every", "4"},
+      {"delta_key_heads", "16"}, {"delta_value_heads", "32"}};
+  const auto with_delta = [&delta](std::initializer_list<HfDefault> more) {
+    std::vector<HfDefault> presets = LlamaLike(delta);
+    presets.insert(presets.end(), more.begin(), more.end());
+    return presets;
+  };
   list.push_back({"qwen3_next",
                   true,
                   {},
-                  LlamaLike({{"qk_norm", "true"},
-                             {"attention_gate", "true"},
-                             {"shared_expert_gate", "true"},
-                             {"head_dim", "256"},
-                             {"kv_heads", "2"},
-                             {"delta_attention_every", "4"},
-                             {"delta_key_heads", "16"},
-                             {"delta_value_heads", "32"}}),
-                  Join({Decoder(),
-                        QwenExperts(),
-                        {"shared_expert_intermediate_size", "full_attention_interval",
-                         "linear_num_key_heads", "linear_num_value_heads", "linear_key_head_dim",
-                         "linear_value_head_dim", "linear_conv_kernel_dim"}}),
+                  with_delta({{"shared_expert_gate", "true"}, {"kv_heads", "2"}}),
+                  Join({Decoder(), QwenExperts(), DeltaNet(), {"shared_expert_intermediate_size"}}),
                   {"attention_bias"}});
+  const Fields qwen35 =
+      Join({Decoder(), DeltaNet(), {"attn_output_gate", "mtp_num_hidden_layers"}});
+  list.push_back({"qwen3_5_text",
+                  true,
+                  {},
+                  with_delta({{"kv_heads", "4"}}),
+                  qwen35,
+                  {"attention_bias", "mtp_use_dedicated_embeddings"}});
+  list.push_back({"qwen3_5_moe_text",
+                  true,
+                  {},
+                  with_delta({{"shared_expert_gate", "true"}, {"kv_heads", "2"}}),
+                  Join({qwen35, QwenExperts(), {"shared_expert_intermediate_size"}}),
+                  {"attention_bias", "mtp_use_dedicated_embeddings"}});
+  // attention_bias is that of queries, keys and values.
+  list.push_back({"mimo",
+                  true,
+                  kQwenWindows,
+                  LlamaLike({{"qkv_bias", "true"}, {"kv_heads", "32"}}),
+                  Join({Decoder(), QwenWindow(), {"attention_bias", "num_nextn_predict_layers"}}),
+                  {}});
+  list.push_back(
+      {"glm4_moe",
+       true,
+       {},
+       LlamaLike({{"router_bias", "true"}, {"kv_heads", "8"}, {"head_dim", "128"}}),
+       Join({Decoder(), SharedExperts(), {"attention_bias", "use_qk_norm", "mlp_layer_types"}}),
+       {}});
+  list.push_back({"phi3",
+                  true,
+                  {},
+                  LlamaLike(),
+                  Join({Decoder(), Window(), {"resid_pdrop"}}),
+                  {"attention_bias", "mlp_bias", "lm_head_bias"}});
+  const std::initializer_list<HfDefault> olmo = {{"pre_norms", "false"},
+                                                 {"post_norms", "true"},
+                                                 {"qk_norm", "true"},
+                                                 {"qk_norm_kind", "whole"}};
+  list.push_back({"olmo2", true, {}, LlamaLike(olmo), Decoder(), {"attention_bias"}});
+  list.push_back({"olmo3",
+                  true,
+                  {.width = 4096, .full_every = 4},
+                  LlamaLike(olmo),
+                  Join({Decoder(), Window()}),
+                  {"attention_bias"}});
+  // intermediate_size is the width of an expert.
+  list.push_back({"olmoe",
+                  true,
+                  {},
+                  LlamaLike({{"qk_norm", "true"},
+                             {"qk_norm_kind", "whole"},
+                             {"experts", "64"},
+                             {"experts_per_token", "8"}}),
+                  Join({Decoder(), {"num_experts", "num_experts_per_tok"}}),
+                  {"attention_bias", "clip_qkv"}});
+  list.push_back(
+      {"llama4_text",
+       true,
+       {},
+       LlamaLike({{"head_dim", "128"}, {"kv_heads", "8"}}),
+       Join({Decoder(),
+             {"num_local_experts", "num_experts_per_tok", "intermediate_size_mlp",
+              "interleave_moe_layer_step", "moe_layers", "attention_chunk_size", "no_rope_layers",
+              "no_rope_layer_interval", "use_qk_norm", "layer_types"}}),
+       {"attention_bias"}});
+  list.push_back({"smollm3",
+                  true,
+                  {},
+                  LlamaLike({{"kv_heads", "4"}, {"tied_embedding", "true"}}),
+                  Join({Decoder(), {"no_rope_layers", "no_rope_layer_interval", "layer_types"}}),
+                  {"attention_bias", "mlp_bias", "use_sliding_window"}});
+  // intermediate_size is the width of an expert.
+  list.push_back({"minimax_m2",
+                  true,
+                  {},
+                  LlamaLike({{"qk_norm", "true"}, {"router_bias", "true"}, {"kv_heads", "8"}}),
+                  Join({Decoder(),
+                        {"num_local_experts", "num_experts_per_tok", "shared_intermediate_size",
+                         "use_routing_bias", "use_qk_norm", "qk_norm_type", "use_mtp",
+                         "attn_type_list", "num_mtp_modules", "mtp_transformer_layers"}}),
+                  {"attention_bias"}});
+  list.push_back({"granite", true, {}, LlamaLike(), Decoder(), {"attention_bias", "mlp_bias"}});
+  // A layer is attention and an MLP, or one of them, as symbols of a pattern.
+  list.push_back({"nemotron-nas",
+                  true,
+                  {},
+                  LlamaLike(),
+                  Join({Decoder(), {"block_configs"}}),
+                  {"attention_bias", "mlp_bias"}});
+  // A layer is a mixer and an MLP, two symbols of a pattern.
+  list.push_back({"bamba",
+                  true,
+                  {},
+                  LlamaLike({{"kv_heads", "8"}}),
+                  Join({Decoder(),
+                        {"attn_layer_indices", "mamba_n_heads", "mamba_d_head", "mamba_d_state",
+                         "mamba_n_groups", "mamba_d_conv", "mamba_expand"}}),
+                  {"attention_bias", "mlp_bias", "mamba_proj_bias", "num_experts"}});
+  list.push_back(
+      {"granitemoehybrid",
+       true,
+       {},
+       LlamaLike(),
+       Join({Decoder(),
+             {"layer_types", "layers_block_type", "mamba_n_heads", "mamba_d_head", "mamba_d_state",
+              "mamba_n_groups", "mamba_d_conv", "mamba_expand", "num_local_experts",
+              "num_experts_per_tok", "shared_intermediate_size", "position_embedding_type"}}),
+       {"attention_bias", "mlp_bias", "mamba_proj_bias"}});
   // intermediate_size is the width of an expert.
   list.push_back(
       {"gpt_oss",
@@ -233,6 +351,46 @@ const std::vector<HfFamily>& HfFamilies() {
   return families;
 }
 
+const std::vector<HfAlias>& HfAliases() {
+  static const std::vector<HfAlias> aliases = {
+      {"glm4_moe_lite", "deepseek_v3"},
+      {"glm4v_moe_text", "glm4_moe"},
+      {"glm_moe_dsa", "deepseek_v32"},
+      {"kimi_k2", "deepseek_v3"},
+      {"phi4", "phi3"},
+      {"qwen2_5_vl", "qwen2"},
+      {"qwen2_5_vl_text", "qwen2"},
+      {"qwen2_vl", "qwen2"},
+      {"qwen2_vl_text", "qwen2"},
+      {"qwen3_vl_moe_text", "qwen3_moe"},
+      {"qwen3_vl_text", "qwen3"},
+  };
+  return aliases;
+}
+
+const std::vector<HfMissing>& HfMissingParts() {
+  static const std::vector<HfMissing> parts = {
+      {"deepseek_v4",
+       "attention to compressed keys (compress_ratios), several residual streams (hc_mult), "
+       "grouped output projections (o_groups, o_lora_rank) and routing by hashes "
+       "(num_hash_layers)"},
+      {"falcon", "attention and MLP side by side on one input (parallel_attn)"},
+      {"gemma4_text",
+       "layers without a window whose attention has another shape (global_head_dim, "
+       "num_global_key_value_heads, attention_k_eq_v), and experts beside the MLP of a layer "
+       "(enable_moe_block)"},
+      {"jamba", "Mamba-1 layers (mamba_dt_rank)"},
+      {"kimi_linear", "Kimi Delta Attention (linear_attn_config)"},
+      {"mimo_v2_flash",
+       "layers with a window whose attention has another shape (swa_num_key_value_heads, "
+       "swa_head_dim)"},
+      {"minimax_m3", "attention to picked blocks of keys (sparse_attention_config)"},
+      {"step3p7", "attention whose shape differs from layer to layer"},
+      {"zamba2", "attention layers that share their weights (num_mem_blocks)"},
+  };
+  return parts;
+}
+
 const std::vector<HfField>& HfCopiedFields() {
   static const std::vector<HfField> fields = {
       {"num_hidden_layers", "layers"},
@@ -247,12 +405,15 @@ const std::vector<HfField>& HfCopiedFields() {
       {"n_inner", "ffn"},
       {"vocab_size", "vocab"},
       {"n_positions", "sequence"},
+      {"n_positions", "max_positions"},
       {"max_position_embeddings", "sequence"},
+      {"max_position_embeddings", "max_positions"},
       {"tie_word_embeddings", "tied_embedding"},
       {"attention_bias", "qkv_bias"},
       {"qkv_bias", "qkv_bias"},
       {"resid_pdrop", "dropout"},
       {"hidden_dropout_prob", "dropout"},
+      {"hidden_dropout", "dropout"},
       {"attn_pdrop", "attention_dropout"},
       {"attention_dropout", "attention_dropout"},
       {"attention_probs_dropout_prob", "attention_dropout"},
@@ -273,6 +434,14 @@ const std::vector<HfField>& HfCopiedFields() {
       {"first_k_dense_replace", "first_dense_layers"},
       {"moe_layer_freq", "moe_every"},
       {"num_nextn_predict_layers", "mtp_layers"},
+      {"mtp_num_hidden_layers", "mtp_layers"},
+      {"attn_output_gate", "attention_gate"},
+      {"use_qk_norm", "qk_norm"},
+      {"use_routing_bias", "router_bias"},
+      {"mamba_n_heads", "mamba_heads"},
+      {"mamba_d_head", "mamba_head_dim"},
+      {"mamba_d_state", "mamba_state"},
+      {"mamba_n_groups", "mamba_groups"},
       {"hybrid_override_pattern", "layer_pattern"},
       {"mamba_num_heads", "mamba_heads"},
       {"mamba_head_dim", "mamba_head_dim"},
@@ -302,9 +471,14 @@ const std::vector<HfActivation>& HfActivations() {
 
 const std::map<std::string, std::string>& HfUnmodeled() {
   static const std::map<std::string, std::string> fields = {
+      {"attention_multiplier", "a scale of attention scores, inside the kernel"},
       {"attn_logit_softcapping", "a bound of attention scores, inside the kernel"},
+      {"attn_temperature_tuning", "kernels that scale the queries of layers without positions"},
+      {"embedding_multiplier", "a kernel that scales the embedding"},
       {"final_logit_softcapping", "kernels that bound the logits"},
+      {"logits_scaling", "a kernel that scales the logits"},
       {"n_group", "a choice of expert groups in the router kernels"},
+      {"residual_multiplier", "a kernel that scales each branch"},
       {"reorder_and_upcast_attn", "attention in fp32"},
       {"topk_group", "a choice of expert groups in the router kernels"},
   };
@@ -312,100 +486,165 @@ const std::map<std::string, std::string>& HfUnmodeled() {
 }
 
 const std::set<std::string>& HfHarmless() {
-  static const std::set<std::string> fields = {"_name_or_path",
-                                               "_attn_implementation",
-                                               "attn_implementation",
-                                               "auto_map",
-                                               "aux_loss_alpha",
-                                               "begin_suppress_tokens",
-                                               "bos_token_id",
-                                               "cache_implementation",
-                                               "cls_token_id",
-                                               "classifier_dropout",
-                                               "decoder_start_token_id",
-                                               "dtype",
-                                               "embd_pdrop",
-                                               "encoder_stride",
-                                               "eos_token_id",
-                                               "ep_size",
-                                               "expand",
-                                               "experts_per_token",
-                                               "chunk_size",
-                                               "mamba_hidden_act",
-                                               "mamba_ssm_cache_dtype",
-                                               "num_logits_to_keep",
-                                               "rescale_prenorm_residual",
-                                               "residual_in_fp32",
-                                               "swiglu_limit",
-                                               "time_step_floor",
-                                               "time_step_limit",
-                                               "time_step_max",
-                                               "time_step_min",
-                                               "time_step_rank",
-                                               "use_conv_bias",
-                                               "use_mamba_kernels",
-                                               "initial_context_length",
-                                               "finetuning_task",
-                                               "gradient_checkpointing",
-                                               "id2label",
-                                               "initializer_range",
-                                               "label2id",
-                                               "label_smoothing",
-                                               "layer_norm_eps",
-                                               "layer_norm_epsilon",
-                                               "max_position_embeddings",
-                                               "n_ctx",
-                                               "n_positions",
-                                               "norm_eps",
-                                               "norm_topk_prob",
-                                               "num_beams",
-                                               "num_beam_groups",
-                                               "num_return_sequences",
-                                               "no_repeat_ngram_size",
-                                               "encoder_no_repeat_ngram_size",
-                                               "num_labels",
-                                               "output_attentions",
-                                               "output_hidden_states",
-                                               "output_router_logits",
-                                               "pad_token_id",
-                                               "partial_rotary_factor",
-                                               "pooler_act",
-                                               "pooler_output_size",
-                                               "position_embedding_type",
-                                               "pretraining_tp",
-                                               "problem_type",
-                                               "quantization_config",
-                                               "query_pre_attn_scalar",
-                                               "return_dict",
-                                               "rms_norm_eps",
-                                               "rope_interleave",
-                                               "rope_local_base_freq",
-                                               "rope_parameters",
-                                               "rope_scaling",
-                                               "rope_theta",
-                                               "routed_scaling_factor",
-                                               "router_aux_loss_coef",
-                                               "router_jitter_noise",
-                                               "scale_attn_by_inverse_layer_idx",
-                                               "scale_attn_weights",
-                                               "scoring_func",
-                                               "sep_token_id",
-                                               "seq_aux",
-                                               "summary_activation",
-                                               "summary_first_dropout",
-                                               "summary_proj_to_labels",
-                                               "summary_type",
-                                               "summary_use_proj",
-                                               "task_specific_params",
-                                               "tokenizer_class",
-                                               "torch_dtype",
-                                               "transformers_version",
-                                               "type_vocab_size",
-                                               "unk_token_id",
-                                               "use_bfloat16",
-                                               "use_bidirectional_attention",
-                                               "use_cache",
-                                               "use_mla"};
+  static const std::set<std::string> fields = {
+      "_attn_implementation",
+      "_name_or_path",
+      "add_cross_attention",
+      "attention_value_scale",
+      "attn_implementation",
+      "attn_rotary_emb",
+      "attn_scale",
+      "auto_map",
+      "aux_loss_alpha",
+      "bad_words_ids",
+      "begin_suppress_tokens",
+      "bos_token_id",
+      "cache_implementation",
+      "chunk_size",
+      "chunk_size_feed_forward",
+      "classifier_dropout",
+      "cls_token_id",
+      "cross_attention_hidden_size",
+      "decoder_start_token_id",
+      "diversity_penalty",
+      "do_sample",
+      "dtype",
+      "early_stopping",
+      "embd_pdrop",
+      "encoder_no_repeat_ngram_size",
+      "encoder_stride",
+      "eos_token_id",
+      "ep_size",
+      "expand",
+      "experts_per_token",
+      "exponential_decay_length_penalty",
+      "finetuning_task",
+      "floor_scale",
+      "for_llm_compressor",
+      "forced_bos_token_id",
+      "forced_eos_token_id",
+      "full_attn_mod",
+      "gradient_checkpointing",
+      "id2label",
+      "image_token_id",
+      "index_share_for_mtp_iteration",
+      "index_topk_pattern",
+      "indexer_rope_interleave",
+      "initial_context_length",
+      "initializer_range",
+      "interpolate_factor",
+      "is_decoder",
+      "is_encoder_decoder",
+      "label2id",
+      "label_smoothing",
+      "layer_norm_eps",
+      "layer_norm_epsilon",
+      "layernorm_epsilon",
+      "length_penalty",
+      "mamba_chunk_size",
+      "mamba_conv_bias",
+      "mamba_hidden_act",
+      "mamba_ssm_cache_dtype",
+      "mamba_ssm_dtype",
+      "max_length",
+      "max_position_embeddings",
+      "max_window_layers",
+      "min_length",
+      "moe_router_dtype",
+      "moe_shared_expert_overlap",
+      "mrope_section",
+      "mtp_loss_scaling_factor",
+      "n_ctx",
+      "n_positions",
+      "no_repeat_ngram_size",
+      "norm_eps",
+      "norm_topk_prob",
+      "normalization_function",
+      "num_beam_groups",
+      "num_beams",
+      "num_labels",
+      "num_logits_to_keep",
+      "num_return_sequences",
+      "original_max_position_embeddings",
+      "output_attentions",
+      "output_hidden_states",
+      "output_router_logits",
+      "output_scores",
+      "pad_token_id",
+      "partial_rotary_factor",
+      "pooler_act",
+      "pooler_output_size",
+      "position_embedding_type",
+      "prefix",
+      "pretraining_tp",
+      "problem_type",
+      "pruned_heads",
+      "qk_head_dim",
+      "quantization_config",
+      "query_pre_attn_scalar",
+      "remove_invalid_values",
+      "repetition_penalty",
+      "rescale_prenorm_residual",
+      "residual_in_fp32",
+      "return_dict",
+      "return_dict_in_generate",
+      "rms_norm_eps",
+      "rope_interleave",
+      "rope_local_base_freq",
+      "rope_parameters",
+      "rope_scaling",
+      "rope_theta",
+      "rotary_dim",
+      "routed_scaling_factor",
+      "router_aux_loss_coef",
+      "router_bias_update_rate",
+      "router_jitter_noise",
+      "routing_function",
+      "scale_attn_by_inverse_layer_idx",
+      "scale_attn_weights",
+      "scoring_func",
+      "sep_token_id",
+      "seq_aux",
+      "summary_activation",
+      "summary_first_dropout",
+      "summary_proj_to_labels",
+      "summary_type",
+      "summary_use_proj",
+      "suppress_tokens",
+      "swiglu_limit",
+      "task_specific_params",
+      "temperature",
+      "tf_legacy_loss",
+      "tie_encoder_decoder",
+      "tie_last_hidden_states",
+      "time_step_floor",
+      "time_step_limit",
+      "time_step_max",
+      "time_step_min",
+      "time_step_rank",
+      "tokenizer_class",
+      "top_k",
+      "top_p",
+      "topk_method",
+      "torch_dtype",
+      "torchscript",
+      "transformers_version",
+      "type_vocab_size",
+      "typical_p",
+      "unk_token_id",
+      "use_bfloat16",
+      "use_bidirectional_attention",
+      "use_cache",
+      "use_conv_bias",
+      "use_mamba_kernels",
+      "use_mla",
+      "use_mrope",
+      "video_token_id",
+      "vision_end_token_id",
+      "vision_start_token_id",
+      "vision_token_id",
+      "z_loss_coefficient",
+  };
   return fields;
 }
 

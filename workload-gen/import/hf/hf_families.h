@@ -44,6 +44,20 @@ struct HfField {
 };
 const std::vector<HfField>& HfCopiedFields();
 
+// Other values of model_type whose files have the fields of a family.
+struct HfAlias {
+  const char* type;    // "kimi_k2"
+  const char* family;  // "deepseek_v3"
+};
+const std::vector<HfAlias>& HfAliases();
+
+// Values of model_type that are known, and the parts of such a model that Drydock does not model.
+struct HfMissing {
+  const char* type;
+  const char* what;
+};
+const std::vector<HfMissing>& HfMissingParts();
+
 struct HfActivation {
   const char* name;
   const char* plain;  // in an MLP of two linear layers; null: not supported there

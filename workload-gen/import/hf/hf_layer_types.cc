@@ -32,4 +32,37 @@ std::optional<WindowPattern> WindowsOfLayerTypes(const YamlNode& types,
   return pattern;
 }
 
+std::optional<std::string> PatternOfBlockTypes(const YamlNode& types, Diagnostics* diagnostics) {
+  std::string pattern;
+  for (const YamlNode& item : types.items) {
+    const std::string& word = item.scalar;
+    const char symbol = word == "mamba"       ? 'M'
+                        : word == "attention" ? '*'
+                        : word == "moe"       ? 'E'
+                        : word == "mlp"       ? '-'
+                                              : '?';
+    if (symbol == '?') {
+      diagnostics->Add(item.ErrorHere(fmt::format(
+          "'{}' is not a layer type; valid values are mamba, attention, moe, mlp", word)));
+      return std::nullopt;
+    }
+    pattern += symbol;
+  }
+  return pattern;
+}
+
+std::optional<std::vector<bool>> AttentionOfLayerTypes(const YamlNode& types, int64_t layers,
+                                                       Diagnostics* diagnostics) {
+  const std::optional<std::string> pattern = PatternOfBlockTypes(types, diagnostics);
+  if (!pattern.has_value()) return std::nullopt;
+  if (static_cast<int64_t>(pattern->size()) != layers) {
+    diagnostics->Add(types.ErrorHere(
+        fmt::format("{} layers are listed; num_hidden_layers is {}", pattern->size(), layers)));
+    return std::nullopt;
+  }
+  std::vector<bool> attends;
+  for (const char symbol : *pattern) attends.push_back(symbol == '*');
+  return attends;
+}
+
 }  // namespace drydock

@@ -14,6 +14,7 @@ void ImportNotes::Append(const ImportNotes& other) {
   append(other.unmodeled, &unmodeled);
   append(other.unknown, &unknown);
   append(other.remarks, &remarks);
+  assumed.insert(assumed.end(), other.assumed.begin(), other.assumed.end());
 }
 
 std::vector<std::string> ImportNotes::Lines(const std::string& file_name) const {
@@ -28,6 +29,13 @@ std::vector<std::string> ImportNotes::Lines(const std::string& file_name) const 
   list("ignored, no effect", ignored);
   for (const std::string& remark : remarks) lines.push_back(file_name + ": " + remark);
   return lines;
+}
+
+std::string ImportNotes::AssumedLine(const std::string& file_name) const {
+  if (assumed.empty()) return "";
+  std::vector<std::string> keys;
+  for (const AssumedKey& each : assumed) keys.push_back(each.key + "=" + each.value);
+  return fmt::format("{}: {} assumed; --set replaces each: {}", file_name, keys.size(), Join(keys));
 }
 
 }  // namespace drydock

@@ -66,6 +66,11 @@ void JobTree::Unset(const std::string& key) {
   }
 }
 
+void JobTree::Assume(const AssumedKey& assumed, ImportNotes* notes) {
+  Set(assumed.key, assumed.value);
+  notes->assumed.push_back(assumed);
+}
+
 std::string PathFrom(const YamlNode& from) {
   const std::string& file = from.location.file;
   if (from.scalar.starts_with("/") || file.starts_with("--set ")) return from.scalar;

@@ -9,6 +9,7 @@
 
 #include "core/base/result.h"
 #include "core/base/yaml.h"
+#include "workload-gen/import/tree/import_notes.h"
 
 namespace drydock {
 
@@ -23,6 +24,8 @@ class JobTree {
   void SetList(const std::string& key, const std::vector<std::string>& values,
                const Location& location, const std::string& source_line);
   void Unset(const std::string& key);
+  // Sets a key that the file says nothing of, and notes that.
+  void Assume(const AssumedKey& assumed, ImportNotes* notes);
 
   const YamlNode& root() const { return root_; }
 
