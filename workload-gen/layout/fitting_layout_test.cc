@@ -79,11 +79,11 @@ TEST(FittingLayout, ExpertsStayInAHostWhileTheyFit) {
 }
 
 TEST(FittingLayout, SaysWhatIsMissing) {
-  EXPECT_EQ(Chosen({"model.name=big"}, 1, 1),
-            "no layout of big on these 1 GPUs fits their memory; of the 2 that were "
-            "tried, TP1 PP1 DP1, 64 micro-batches comes nearest and needs 8.000000 of 4.0 GB; give "
-            "more GPUs, or less with --set (model.sequence, parallel.context, "
-            "training.micro_batch)");
+  EXPECT_EQ(
+      Chosen({"model.name=big"}, 1, 1),
+      "no layout of big on these 1 GPUs fits their memory; the last of the 2 that were tried, "
+      "TP1 PP1 DP1, 64 micro-batches, needs 8.000000 of 4.0 GB; give more GPUs, or less with "
+      "--set (model.sequence, parallel.context, training.micro_batch)");
 }
 
 TEST(FittingLayout, LeavesAnImpossibleJobToResolveLayout) {
