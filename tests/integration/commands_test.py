@@ -346,6 +346,19 @@ run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
         self.expect(self.pipeline("--variable", "N", *INPUTS), 2,
                     "run_pipeline.sh: error: --variable needs NAME=VALUE, not 'N'\n" + MISTAKE)
 
+
+    def test_a_config_json_in_place_of_the_model(self):
+        folder = self.box / "Llama-3.1-8B"
+        folder.mkdir()
+        (folder / "config.json").write_text("{}")
+        status, _, _ = self.pipeline("Llama-3.1-8B/config.json", "cluster.topo", "--sequence", "8192")
+        self.assertEqual(status, 0)
+        self.assertTrue((self.box / "runs/Llama-3.1-8B-cluster").is_dir(), "the folder names the model")
+        call = next(line for line in self.sandbox.calls() if line.startswith("workload-gen"))
+        self.assertIn("Llama-3.1-8B/config.json cluster.topo -o runs/Llama-3.1-8B-cluster --sequence 8192", call)
+        self.expect(self.pipeline(*INPUTS, "--sequence", "4k"), 2,
+                    "run_pipeline.sh: error: --sequence needs a number of tokens, not '4k'\n" + MISTAKE)
+
     def test_a_workload_takes_the_place_of_the_model(self):
         self.pipeline(*INPUTS)
         self.sandbox.calls()

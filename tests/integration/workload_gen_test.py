@@ -163,7 +163,7 @@ class WorkloadGen(unittest.TestCase):
         huge = self.LLAMA_8B.replace('"num_hidden_layers": 32', '"num_hidden_layers": 4000')
         status, _, stderr = self.run_tool(self.config(huge), H100, "--check")
         self.assertEqual(status, 1)
-        self.assertRegex(stderr, r"no layout of \S+ on these 64 GPUs fits their memory; of the \d+ that were tried, TP\d+ ")
+        self.assertRegex(stderr, r"no layout of \S+ on these 64 GPUs fits their memory; the last of the \d+ that were tried, TP\d+ ")
 
     def test_a_known_model_with_a_part_that_is_not_modeled(self):
         status, _, stderr = self.run_tool(self.config('{"model_type": "deepseek_v4"}'), H100, "--check")

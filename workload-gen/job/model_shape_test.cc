@@ -192,12 +192,12 @@ TEST(ModelShape, LayersWithoutANormBeforeThemHaveOneBehindThem) {
 }
 
 TEST(ModelShape, MlpsOfAPatternMayDifferInWidth) {
-  const std::vector<std::string> pattern = {"model.layer_pattern=*-*--*--"};
+  const std::vector<std::string> pattern = {"model.layer_pattern=-*-*--*-"};
   const ModelShape m = TestJob(Also(pattern, {"model.pattern_ffn=256*2,64*3"})).model;
-  EXPECT_EQ(m.PartsOf(1).ffn, 256);
-  EXPECT_EQ(m.PartsOf(3).ffn, 256);
+  EXPECT_EQ(m.PartsOf(0).ffn, 256);
+  EXPECT_EQ(m.PartsOf(2).ffn, 256);
   EXPECT_EQ(m.PartsOf(7).ffn, 64);
-  EXPECT_EQ(m.PartsOf(0).ffn, 0);
+  EXPECT_EQ(m.PartsOf(1).ffn, 0);
   EXPECT_EQ(m.mlp.ffn, 256) << "the widest, where no ffn is given";
   const auto error = [&](const std::string& widths) {
     return ErrorOf(Also(pattern, {"model.pattern_ffn=" + widths}));

@@ -151,7 +151,8 @@ void CheckPattern(YamlReader* reader, ModelShape* model) {
 
 void CheckMamba(YamlReader* reader, ModelShape* model) {
   MambaShape& mamba = model->mamba;
-  if (model->pattern.empty() || mamba.head_dim <= 0 || mamba.groups <= 0) return;
+  if (model->pattern.find('M') == std::string::npos) return;
+  if (mamba.head_dim <= 0 || mamba.groups <= 0) return;
   if (!reader->Has("mamba_heads")) {
     if (2 * model->hidden % mamba.head_dim != 0) {
       reader->Fail("mamba_head_dim",

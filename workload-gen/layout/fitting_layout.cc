@@ -62,12 +62,12 @@ class Fitter {
       }
     }
     if (tried_ == 0) return OkStatus();
-    return Error(
-        fmt::format("{}: no layout of {} on these {} GPUs fits their memory; of the {} that were "
-                    "tried, {} comes nearest and needs {}; give more GPUs, or less with --set "
-                    "(model.sequence, parallel.context, training.micro_batch)",
-                    job_.file_name, job_.model.name, topology_.gpu_count(), tried_, nearest_,
-                    nearest_mistake_));
+    return job_.ErrorAt(
+        "parallel",
+        fmt::format("no layout of {} on these {} GPUs fits their memory; the last of the {} that "
+                    "were tried, {}, needs {}; give more GPUs, or less with --set (model.sequence, "
+                    "parallel.context, training.micro_batch)",
+                    job_.model.name, topology_.gpu_count(), tried_, last_, last_mistake_));
   }
 
  private:
@@ -87,8 +87,8 @@ class Fitter {
     const std::optional<std::string> mistake = memory_(job, *layout);
     if (!mistake.has_value()) return false;
     ++tried_;
-    nearest_ = layout->ToString();
-    nearest_mistake_ = *mistake;
+    last_ = layout->ToString();
+    last_mistake_ = *mistake;
     return mistake->empty();
   }
 
@@ -148,7 +148,8 @@ class Fitter {
     const int64_t data = std::max<int64_t>(1, topology_.gpu_count() / model);
     const int64_t unit = data * job->training.batch.micro;
     const int64_t sequences = open_.step_tokens / job->model.sequence;
-    job->training.batch.global = std::max<int64_t>(1, (sequences + unit / 2) / unit) * unit;
+    const int64_t microbatches = (sequences + unit / 2) / unit;
+    job->training.batch.global = std::max<int64_t>(p.pipeline, microbatches) * unit;
   }
 
   const OpenChoices& open_;
@@ -157,7 +158,7 @@ class Fitter {
   const TrainingJob& job_;
   const int domain_;
   size_t tried_ = 0;
-  std::string nearest_, nearest_mistake_;
+  std::string last_, last_mistake_;
 };
 
 }  // namespace

@@ -17,7 +17,8 @@ struct OpenChoices {
   bool pipeline = false;
   bool expert = false;
   bool recompute = false;  // full, if no layout fits the memory without it
-  bool batch = false;      // `step_tokens` in whole micro-batches of all data-parallel ranks
+  // `step_tokens` in whole micro-batches of all data-parallel ranks, at least one for each stage.
+  bool batch = false;
   int64_t step_tokens = 0;
 
   bool any() const { return tensor || pipeline || expert || recompute || batch; }

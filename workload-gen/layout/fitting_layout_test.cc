@@ -27,7 +27,7 @@ std::string Chosen(const std::vector<std::string>& overrides, int hosts, int gpu
   job.training.recompute.granularity = Recompute::kNone;
   const Topology topology = TestTopology(hosts, gpus);
   const Status status = FitLayout(open, topology, FourGigabytes, &job);
-  if (!status.ok()) return status.error().ToString();
+  if (!status.ok()) return status.error().message();
   const Result<ParallelLayout> layout = ResolveLayout(job, topology);
   if (!layout.ok()) return layout.error().ToString();
   return layout->ToString() + " " + std::to_string(job.training.batch.global) +
@@ -79,11 +79,11 @@ TEST(FittingLayout, ExpertsStayInAHostWhileTheyFit) {
 }
 
 TEST(FittingLayout, SaysWhatIsMissing) {
-  EXPECT_EQ(Chosen({"model.name=big"}, 1, 1),
-            "test.yaml: no layout of big on these 1 GPUs fits their memory; of the 2 that were "
-            "tried, TP1 PP1 DP1, 64 micro-batches comes nearest and needs 8.000000 of 4.0 GB; give "
-            "more GPUs, or less with --set (model.sequence, parallel.context, "
-            "training.micro_batch)");
+  EXPECT_EQ(
+      Chosen({"model.name=big"}, 1, 1),
+      "no layout of big on these 1 GPUs fits their memory; the last of the 2 that were tried, "
+      "TP1 PP1 DP1, 64 micro-batches, needs 8.000000 of 4.0 GB; give more GPUs, or less with "
+      "--set (model.sequence, parallel.context, training.micro_batch)");
 }
 
 TEST(FittingLayout, LeavesAnImpossibleJobToResolveLayout) {

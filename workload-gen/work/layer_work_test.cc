@@ -60,7 +60,7 @@ TEST_F(LayerWorkTest, LinearLayersOfALlamaWithGroupedQueries) {
   EXPECT_EQ(WorkAt<submodule::Rotary>(layer.attention->rotary->forward).n, (64 + 16) / 2);
   EXPECT_EQ(WorkAt<submodule::Attention>(layer.attention->core.first.forward).heads, 4);
   EXPECT_EQ(WorkAt<submodule::Attention>(layer.attention->core.first.forward).kv_heads, 1);
-  EXPECT_TRUE(WorkAt<submodule::Norm>(layer.attention->norm.forward).rms);
+  EXPECT_TRUE(WorkAt<submodule::Norm>(layer.attention->norm->forward).rms);
   EXPECT_FALSE(layer.residual_backward);
 }
 
@@ -106,7 +106,7 @@ TEST_F(LayerWorkTest, LayersWithoutANormBeforeThem) {
 
 TEST_F(LayerWorkTest, SequenceParallelismSplitsRowsOutsideTheLinearLayers) {
   const RankWork work = Make({"parallel.sequence_parallel=true"});
-  EXPECT_EQ(WorkAt<submodule::Norm>(work.kinds[0].attention->norm.forward).rows, 32);
+  EXPECT_EQ(WorkAt<submodule::Norm>(work.kinds[0].attention->norm->forward).rows, 32);
   EXPECT_EQ(WorkAt<submodule::BiasDropoutAdd>(work.kinds[0].residual2.backward).rows, 32);
   EXPECT_EQ(WorkAt(work.kinds[0].attention->qkv.forward).rows, 64);
   EXPECT_EQ(WorkAt(work.head.logits.forward).rows, 64);

@@ -47,7 +47,13 @@ std::string NameOf(const YamlNode& root, const std::string& path) {
     if (!name.empty() && name != "." && name != "..") return name;
   }
   const std::string file = BaseName(path);
-  if (file != "config.json") return file.substr(0, file.rfind('.'));
+  if (file != "config.json") {
+    const std::string stem = file.substr(0, file.rfind('.'));
+    const size_t suffix = stem.size() > 7 ? stem.size() - 7 : std::string::npos;
+    const bool named =
+        suffix != std::string::npos && (stem.ends_with("_config") || stem.ends_with("-config"));
+    return named ? stem.substr(0, suffix) : stem;
+  }
   const std::string folder = BaseName(DirectoryOf(path));
   return folder.empty() || folder == "." || folder == ".." ? "config" : folder;
 }
@@ -94,8 +100,8 @@ Result<YamlNode> JobFromHfConfig(const YamlNode& root, const std::string& file_n
   const int64_t tokens = sequence.ok() && *sequence > 0 ? *sequence : kAssumedSequence;
   tree.Assume(
       {"training.global_batch", std::to_string(std::max<int64_t>(1, kAssumedStepTokens / tokens)),
-       "4 Mi tokens, as Llama 2 trains (Touvron et al. 2023, table 1), in whole micro-batches "
-       "of all data-parallel ranks"},
+       "4 Mi tokens, as Llama 2 trains (Touvron et al. 2023, table 1), or a micro-batch for "
+       "each pipeline stage if that is more"},
       notes);
   return tree.root();
 }

@@ -70,6 +70,7 @@ TEST(HfJob, PositionsBoundTheAssumedSequence) {
 
 TEST(HfJob, NamesTheModel) {
   EXPECT_EQ(ReadJob(kLlama, "some/llama-3-8b.json").job.model.name, "llama-3-8b");
+  EXPECT_EQ(ReadJob(kLlama, "some/llama-3-8b_config.json").job.model.name, "llama-3-8b");
   std::string named = kLlama;
   named.insert(1, "\"_name_or_path\": \"meta-llama/Meta-Llama-3-8B\", ");
   EXPECT_EQ(ReadJob(named).job.model.name, "Meta-Llama-3-8B");

@@ -27,9 +27,10 @@ std::string Fields(const std::string& type, int layers, int hidden, int heads, i
   return fmt::format(
       R"({{"model_type": "{}", "num_hidden_layers": {}, "hidden_size": {},
       "num_attention_heads": {}, "num_key_value_heads": {}, "head_dim": {},
-      "intermediate_size": {}, "vocab_size": {}, "tie_word_embeddings": {}, "hidden_act": "silu",
-      "attention_dropout": 0.0, "initializer_range": 0.02, "torch_dtype": "bfloat16"{}}})",
-      type, layers, hidden, heads, kv_heads, head_dim, ffn, vocab, tied, more);
+      "intermediate_size": {}, "vocab_size": {}, "tie_word_embeddings": {},
+      "attention_dropout": 0.0, "initializer_range": 0.02, "torch_dtype": "bfloat16"{}{}}})",
+      type, layers, hidden, heads, kv_heads, head_dim, ffn, vocab, tied,
+      type == "nemotron_h" ? "" : R"(, "hidden_act": "silu")", more);
 }
 
 std::string Latent(int q_rank, int nope, int value) {
