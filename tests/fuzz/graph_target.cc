@@ -109,6 +109,26 @@ std::vector<std::string> ForeignTraceSeeds() {
           OtherTrace()};
 }
 
+void ForeignJson(const std::string& input) {
+  Place("json/t.0.json", input);
+  Place("json/t.1.et", OtherTrace());
+  Place("json/t.json", "{\"1\": [0, 1]}");
+  CheckImported(Import("chakra", Folder() / "json"));
+}
+
+std::vector<std::string> ForeignJsonSeeds() {
+  CHECK(MakeDirectories(Folder() / "json").ok());
+  return {
+      R"({"version": "0.0.4"}{"id": "5", "type": "COMP_NODE", "durationMicros": "12"}{
+"id": "9", "type": "COMM_SEND_NODE", "dataDeps": ["5"], "attr": [{"name": "comm_dst", "int32Val": 1},
+{"name": "comm_size", "int64Val": "64"}, {"name": "comm_tag", "uint32Val": 3}]}{"id": "7", "type":
+"COMM_COLL_NODE", "ctrlDeps": ["9"], "inputs": {"values": "[]"}, "attr": [{"name": "comm_type",
+"int64Val": "0"}, {"name": "comm_size", "int64Val": "128"}, {"name": "pg_name", "stringVal": "1"}]})",
+      R"({"workload_graph": [{"Id": 9, "Name": "s}{", "NodeType": 5, "data_deps": [], "comm_dst": 1,
+"comm_size": 64, "comm_tag": 3}, {"Id": 7, "NodeType": 7, "data_deps": [9], "ctrlDeps": [3],
+"is_cpu_op": false, "comm_type": 0, "comm_size": 128, "pg_name": "1", "num_ops": 1.5}]})"};
+}
+
 void ForeignGroups(const std::string& input) {
   Place("grouped/t.0.et", ForeignTraceSeeds()[0]);
   Place("grouped/t.1.et", OtherTrace());

@@ -100,6 +100,79 @@ class Import(Graphs):
         self.assertIn("receive 4.096 KB from rank 0", dump)
         self.replay()
 
+    def converted(self, rank):
+        """As mlcommons' converter writes a rank: callers as control dependencies on nodes that it removed, the host's calls of
+        collectives with their type but no comm_type, kernels of messages without a peer."""
+        host = dict(is_cpu_op=True, rf_id=1, tid=1)
+        kernel = dict(is_cpu_op=False, rf_id=2, tid=1)
+        groups = json.dumps([{"pg_name": "default", "ranks": [0, 1, 2, 3]}, {"pg_name": f"pp{rank % 2}", "ranks": [rank % 2, rank % 2 + 2]}])
+        send = rank < 2
+        return trace(
+            node(4, 1, "process_group:init", ctrl=[1], values=groups, **host),
+            node(10, COMP, "aten::mm(0)", ctrl=[3], us=12, **host), node(11, COMP, "gemm", ctrl=[10], deps=[10], us=100, **kernel),
+            node(20, COLL, "nccl:all_reduce(0)", ctrl=[21], deps=[10], us=5, **host),
+            node(21, COLL, "ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)", ctrl=[20], deps=[20, 11], us=70, comm_size=1 << 20,
+                 pg_name="default", **kernel),
+            node(30, SEND if send else RECV, "ncclDevKernel_SendRecv(x)", deps=[21], comm_size=4096, pg_name=f"pp{rank % 2}", **kernel))
+
+    def test_traces_of_mlcommons_converter(self):
+        stderr = self.expect_import("chakra", self.traces(*map(self.converted, range(4))))
+        self.assertIn("warning: 4 collectives of the host's side state no comm_type: they are work of the host, and the kernels "
+                      "communicate\n", stderr)
+        self.assertIn("warning: 20 control dependencies of operators of PyTorch state who calls whom, and no order: they are "
+                      "ignored, as by Chakra's feeder\n", stderr)
+        dump = self.expect_ok("dump", self.folder / "run", "--ranks", "2")[0]
+        self.assertIn("host other: nccl:all_reduce(0)", dump)
+        self.assertIn("all-reduce bf16 1.049 MB over 4", dump)
+        self.assertIn("receive 4.096 KB from rank 0", dump)
+        self.replay()
+
+    def test_a_message_without_a_peer_needs_a_group_of_two(self):
+        first, second = self.pair()
+        self.traces(first, trace(node(1, SEND, comm_size=64, pg_name="all")), trace(node(1, COMP)),
+                    groups={"7": [0, 1], "all": [0, 1, 2]})
+        self.expect_error(f"{self.folder}/traces/t.1.et: error: node 1: its group 'all' has 3 ranks, so it needs a comm_dst: the "
+                          "other rank\n", "chakra", self.folder / "traces")
+        self.traces(first, trace(node(1, SEND, comm_size=64)), trace(node(1, COMP)))
+        self.expect_error(f"{self.folder}/traces/t.1.et: error: node 1 ('n'): a COMM_SEND_NODE needs a comm_dst: the other rank\n",
+                          "chakra", self.folder / "traces")
+
+    def test_traces_in_json(self):
+        """The jsonizer's text of the traces of pair(), and the feeder's, are the same workload."""
+        self.expect_import("chakra", self.traces(*self.pair(), groups={"7": [0, 1]}))
+        expected = self.expect_ok("dump", self.folder / "run", "--ranks", "0,1")[0]
+        one = 1 << 20
+        jsonized = [
+            [{"version": "0.0.4"},
+             {"id": "30", "name": "sum", "type": "COMM_COLL_NODE", "dataDeps": ["20"], "attr": [
+                 {"name": "comm_type", "int64Val": "0"}, {"name": "comm_size", "int64Val": str(one)},
+                 {"name": "pg_name", "stringVal": "7"}]},
+             {"id": "20", "name": "send", "type": "COMM_SEND_NODE", "dataDeps": ["10"], "attr": [
+                 {"name": "comm_dst", "int32Val": 1}, {"name": "comm_size", "uint64Val": "4096"}, {"name": "comm_tag", "int32Val": 3}]},
+             {"id": "10", "name": "a", "type": "COMP_NODE", "durationMicros": "100"}],
+            [{"version": "1.0.0"},
+             {"id": "4", "name": "b", "type": "COMP_NODE", "ctrlDeps": ["2"], "durationMicros": "50"},
+             {"id": "2", "name": "recv", "type": "COMM_RECV_NODE", "attr": [
+                 {"name": "comm_src", "int32Val": 0}, {"name": "comm_size", "uint64Val": "4096"}, {"name": "comm_tag", "int32Val": 3}]},
+             {"id": "9", "name": "sum", "type": "COMM_COLL_NODE", "dataDeps": ["4"], "attr": [
+                 {"name": "comm_type", "int64Val": "0"}, {"name": "comm_size", "int64Val": str(one)},
+                 {"name": "pg_name", "stringVal": "7"}]}]]
+        feeder = [
+            [{"Id": 30, "Name": "sum", "NodeType": 7, "data_deps": [20], "comm_type": 0, "comm_size": one, "pg_name": "7"},
+             {"Id": 20, "Name": "send", "NodeType": 5, "data_deps": [10], "comm_dst": 1, "comm_size": 4096, "comm_tag": 3},
+             {"Id": 10, "Name": "a", "NodeType": 4, "data_deps": [], "runtime": 100}],
+            [{"Id": 4, "Name": "b", "NodeType": 4, "data_deps": [2], "runtime": 50},
+             {"Id": 2, "Name": "recv", "NodeType": 6, "data_deps": [], "comm_src": 0, "comm_size": 4096, "comm_tag": 3},
+             {"Id": 9, "Name": "sum", "NodeType": 7, "data_deps": [4], "comm_type": 0, "comm_size": one, "pg_name": "7"}]]
+        for form, texts in [("jsonizer", ["".join(json.dumps(o, indent=2) for o in rank) for rank in jsonized]),
+                            ("feeder", [json.dumps({"workload_graph": rank}) for rank in feeder])]:
+            with self.subTest(form):
+                for rank, text in enumerate(texts):
+                    self.write(f"{form}/t.{rank}.json", text)
+                self.write(f"{form}/t.json", json.dumps({"7": [0, 1]}))
+                self.expect_import("chakra", self.folder / form)
+                self.assertEqual(self.expect_ok("dump", self.folder / "run", "--ranks", "0,1")[0], expected)
+
     def test_exploded_traces_are_chakra_traces(self):
         """The importer, which ignores Drydock's attributes, finds the same work in the output of explode."""
         run = self.generate("generated", *SMALL)
@@ -135,7 +208,7 @@ class Import(Graphs):
              f"{t1}: error: node 1 ('n'): another node has the same id\n"),
             (lambda: self.traces(first, trace(node(1, 0))), f"{t1}: error: node 1 ('n'): its type 0 is unknown\n"),
             (lambda: self.traces(first, trace(node(1, RECV, comm_src=0))),
-             f"{t1}: error: node 1 ('n'): a COMM_RECV_NODE needs a comm_size\n"),
+             f"{t1}: error: node 1 ('n'): a COMM_RECV_NODE needs a comm_size: the bytes that it moves\n"),
             (lambda: self.traces(first, trace(node(1, RECV, comm_src=1, comm_size=3))),
              f"{t1}: error: node 1 ('n'): its comm_src is its own rank\n"),
             (lambda: self.traces(first, trace(node(1, COLL, comm_type=10, comm_size=3))),
