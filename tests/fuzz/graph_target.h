@@ -17,6 +17,8 @@ void ForeignGroups(const std::string& input);
 std::vector<std::string> ForeignGroupsSeeds();
 void SimaiWorkload(const std::string& input);
 std::vector<std::string> SimaiWorkloadSeeds();
+void InventoryOf(const std::string& input);
+std::vector<std::string> InventorySeeds();
 void GoalSchedule(const std::string& input);
 std::vector<std::string> GoalScheduleSeeds();
 // The input is an exploded trace.

@@ -264,6 +264,7 @@ const std::vector<Target>& Targets() {
       {"foreign_groups", ForeignGroups, ForeignGroupsSeeds, 900},
       {"simai", SimaiWorkload, SimaiWorkloadSeeds, 3000},
       {"goal", GoalSchedule, GoalScheduleSeeds, 2500},
+      {"inventory", InventoryOf, InventorySeeds, 20000},
       {"astra_network", AstraNetwork, AstraNetworkSeeds, 5000},
       {"astra_system", AstraSystem, AstraSystemSeeds, 1000}};
   return targets;

@@ -1,6 +1,7 @@
 """workload-gen import: traces and files of other tools, through the pipeline."""
 
 import json
+import struct
 
 from chakra_traces import ALL_GATHER, ALL_REDUCE, COLL, COMP, RECV, SEND, node, stg_node, stg_trace, trace
 from workload_graphs import ROOT, SMALL, Graphs, main
@@ -294,6 +295,53 @@ class Import(Graphs):
             path.write_text(whole.replace(old, new))
             with self.subTest(new=new):
                 self.assertEqual(self.run_import("goal", path), (1, "", f"{path}:{message}"))
+
+    def test_a_binary_goal_schedule_is_the_same_as_its_text(self):
+        text = ("num_ranks 2\nrank 0 {\nl1: calc 100 cpu 0\nl2: send 64b to 1 tag 7 cpu 0 nic 0\nl2 requires l1\n}\n"
+                "rank 1 {\nl1: recv 64b from 0 tag 7 cpu 0 nic 0\n}\n")
+        self.expect_import("goal", self.write("s.goal", text))
+        expected = self.expect_ok("dump", self.folder / "run", "--ranks", "0,1")[0]
+
+        def op(kind, peer, size, tag, dependents):
+            return struct.pack("<IBIQIBBIIII", 0, kind, peer, size, tag, 0, 0, dependents, 0, 0, dependents)
+
+        ranks = [struct.pack("<II", 2, 0) + op(3, 0, 100, 0, 1) + op(1, 1, 64, 7, 0) + struct.pack("<I", 1),
+                 struct.pack("<II", 1, 0) + op(2, 0, 64, 7, 0)]
+        begin = 6 + 2 * 16
+        middle, end = begin + len(ranks[0]), begin + len(ranks[0]) + len(ranks[1])
+        binary = struct.pack("<QIBBQQQQ", 4223, 2, 0, 0, begin, middle, middle, end) + b"".join(ranks)
+        place = self.write("s.bin", binary)
+        self.expect_import("goal", place)
+        self.assertEqual(self.expect_ok("dump", self.folder / "run", "--ranks", "0,1")[0], expected)
+        status, _, stderr = self.run_import("goal", self.write("s.bin", binary[:-1]))
+        self.assertEqual((status, stderr), (1, f"{place}: error: the binary schedule ends too early: it is damaged or cut\n"))
+
+    def test_an_inventory_becomes_a_cluster(self):
+        nics = "".join(f'[{n + 1}]\t"H-{h}{n}"[1](x)\t\t# "dgx{h} mlx5_{n}" lid 1 4xHDR\n' for h in (2, 10) for n in range(8))
+        net = self.write("net.txt", 'Switch\t40 "S-1"\t# "MF0;leaf1:MQM8700/U1" enhanced port 0 lid 1 lmc 0\n' +
+                         nics + "".join(
+                             f'Ca\t1 "H-{h}{n}"\t# "dgx{h} mlx5_{n}"\n' for h in (2, 10) for n in range(8)) +
+                         'Ca\t1 "H-s"\t# "storage1 mlx5_0"\n[1](x)\t"S-1"[40]\t# lid 3 lmc 0 "leaf1" lid 1 4xHDR\n')
+        base = "configs/clusters/dgx-a100-80g-8.topo"
+        status, _, stderr = self.run_tool("import-cluster", "--from", "ibnetdiscover", net, "--host", base, "-o",
+                                          self.folder / "mine.topo")
+        self.assertEqual(status, 0, stderr)
+        self.assertIn("note: hosts with other numbers of cables are left out: 1 with 1 (storage1)\n", stderr)
+        cluster = (self.folder / "mine.topo").read_text()
+        self.assertIn("# host0 is dgx2\n# host1 is dgx10\n", cluster)
+        self.assertIn("- {from: 'leaf1', to: host1/nic7, rate: 200 Gbps, delay: 50000 ps}\n", cluster)
+        self.CLUSTER = self.folder / "mine.topo"
+        self.expect_import("goal", self.write("s.goal", "num_ranks 16\n" + "".join(
+            f"rank {r} {{\nl1: {'send 64b to 15' if r == 0 else 'recv 64b from 0' if r == 15 else 'calc 1'}\n}}\n"
+            for r in range(16))))
+        self.replay()
+        for words, message in [(["--from", "ibnetdiscover", net], "--host is required"),
+                               (["--from", "cables", net, "--host", base],
+                                "--hosts PATTERN is required with --from cables: which devices are hosts"),
+                               (["--from", "cable", net], "there is no inventory 'cable'; did you mean 'cables'?; valid values are "
+                                                          "ibnetdiscover, cables")]:
+            status, _, stderr = self.run_tool("import-cluster", *words)
+            self.assertEqual((status, stderr.splitlines()[0]), (2, f"workload-gen: error: {message}"))
 
     def test_usage(self):
         see = "workload-gen: see workload-gen import --help\n"
