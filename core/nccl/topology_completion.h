@@ -12,10 +12,10 @@
 namespace drydock {
 
 // If the file has no <gpu>, gives every <pci> of a GPU's class the GPU of the kind of host, with
-// its NVLinks (`links` for each GPU, or why that number is unknown); if it has no <net>, gives every <pci> of a NIC's class the NIC
-// of the kind. Numbers ("dev") follow the bus ids, as CUDA and NCCL number equal devices. Leaves
-// a complete file as it is. Errors: other numbers of devices than the host has.
-// REQUIRES: CheckElements is OK.
+// its NVLinks (`links` for each GPU, or why that number is unknown); if it has no <net>, gives
+// every <pci> of a NIC's class the NIC of the kind. Numbers ("dev") follow the bus ids, as CUDA and
+// NCCL number equal devices. Leaves a complete file as it is. Errors: other numbers of devices than
+// the host has. REQUIRES: CheckElements is OK.
 Status CompleteTopology(const HostKind& kind, const GpuSpec& gpu, const Result<int>& links,
                         XmlElement* system);
 

@@ -184,9 +184,8 @@ Result<size_t> FindEnd(const std::string& content, const std::string& path, size
 }
 
 size_t SkipBlanks(const std::string& content, size_t at, bool commas) {
-  while (at < content.size() &&
-         (content[at] == ' ' || content[at] == '\n' || content[at] == '\r' || content[at] == '\t' ||
-          (commas && content[at] == ','))) {
+  while (at < content.size() && (content[at] == ' ' || content[at] == '\n' || content[at] == '\r' ||
+                                 content[at] == '\t' || (commas && content[at] == ','))) {
     ++at;
   }
   return at;
@@ -245,9 +244,10 @@ Status ForEachChakraJsonNode(const std::string& content, const std::string& path
   return ReadObjects(content, path, brace, 0, [&](const Json& json) -> Status {
     if (!std::exchange(is_metadata, false)) return reader.Read(json);
     if (!json.contains("id") && !json.contains("name")) return OkStatus();
-    return Error("this is not a Chakra trace in JSON: its first object is not Chakra's metadata "
-                 "and its first key is not \"workload_graph\"",
-                 {path, 0, 0});
+    return Error(
+        "this is not a Chakra trace in JSON: its first object is not Chakra's metadata "
+        "and its first key is not \"workload_graph\"",
+        {path, 0, 0});
   });
 }
 
