@@ -74,8 +74,8 @@ const std::vector<Importer>& Importers() {
       {"vidur", "mlp.csv and attention.csv of Vidur's profiles", Clocks::kBurst, false, false,
        ReadVidur},
       {"aiob", "SimAI's AIOB output; needs --model", Clocks::kBurst, false, true, ReadAiob},
-      {"kineto", "PyTorch profiler traces (JSON) with record_shapes", Clocks::kSustained, true,
-       false, ReadKineto},
+      {"kineto", "PyTorch profiler traces (JSON, also .json.gz) with record_shapes",
+       Clocks::kSustained, true, false, ReadKineto},
       {"nsys", "Nsight Systems' SQLite export of a run under emit_nvtx(record_shapes=True)",
        Clocks::kSustained, false, false, ReadNsys},
   };

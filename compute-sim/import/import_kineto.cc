@@ -7,7 +7,7 @@
 
 #include "compute-sim/import/import.h"
 #include "compute-sim/import/traced_op.h"
-#include "core/base/files.h"
+#include "core/schema/foreign/unpack.h"
 
 namespace drydock {
 namespace {
@@ -73,6 +73,20 @@ TracedOp OpOf(const Json& event, const Json& args) {
   return op;
 }
 
+// Returns true if there are operators, and none states its shapes.
+bool LacksShapes(const Json& events) {
+  bool has_ops = false;
+  for (const Json& event : events) {
+    if (!event.is_object() || event.value("cat", "") != "cpu_op") continue;
+    has_ops = true;
+    if (event.contains("args") && event["args"].is_object() &&
+        event["args"].contains("Input Dims")) {
+      return false;
+    }
+  }
+  return has_ops;
+}
+
 ImportedTimes Collect(const Json& events) {
   ImportedTimes out;
   std::map<int64_t, TracedOp> ops;
@@ -113,15 +127,21 @@ ImportedTimes Collect(const Json& events) {
 }  // namespace
 
 Result<ImportedTimes> ReadKineto(const std::string& path, const ImportOptions&) {
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  ASSIGN_OR_RETURN(const std::string text, ReadUnpacked(path));
   const Json trace = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (trace.is_discarded()) {
-    return Error("this is not JSON; unpack the trace first if it is compressed", {path, 0, 0});
+    return Error("this is not JSON, and not JSON that is packed with gzip", {path, 0, 0});
   }
   if (!trace.is_object() || !trace.contains("traceEvents") || !trace["traceEvents"].is_array()) {
     return Error("this trace has no list 'traceEvents'", {path, 0, 0});
   }
   try {
+    if (LacksShapes(trace["traceEvents"])) {
+      return Error(
+          "its operators state no shapes; record the trace with "
+          "torch.profiler.profile(..., record_shapes=True)",
+          {path, 0, 0});
+    }
     return Collect(trace["traceEvents"]);
   } catch (const Json::exception& e) {  // a field has a type that no trace has
     return Error(fmt::format("this is not a trace of PyTorch's profiler: {}", e.what()),

@@ -43,6 +43,16 @@ TEST_F(ImportTest, KinetoKernelsBelongToTheOperatorThatLaunchedThem) {
   EXPECT_EQ(huge.left_out.at("aten::gelu"), 1);
 }
 
+TEST_F(ImportTest, KinetoTracesWithoutShapesSayHowToGetThem) {
+  const std::string op = R"({"cat": "cpu_op", "name": "aten::mm", "args": {"External id": 7}})";
+  EXPECT_NE(ErrorOf(ReadKineto(Write("n.json", R"({"traceEvents": [)" + op + "]}"), {}))
+                .find("state no shapes; record the trace with "
+                      "torch.profiler.profile(..., record_shapes=True)"),
+            std::string::npos);
+  const ImportedTimes none = *ReadKineto(Write("e.json", R"({"traceEvents": []})"), {});
+  EXPECT_EQ(Rows(none), "");
+}
+
 // scaled_dot_product_attention ends in an operator whose tensors have the sequence before the
 // heads. If the trace does not record values, the mask is unknown.
 TEST_F(ImportTest, KinetoAttentionBelongsToTheInnermostOperator) {

@@ -158,7 +158,8 @@ class Writer {
             gpu_generation_, 16);
     host_.xml += fmt::format("{:{}}<gpu dev=\"{}\" sm=\"{}\" gdr=\"1\">\n", "", indent + 2, g,
                              gpu_.compute_capability);
-    for (const auto& [target, count, device_class] : LinksOf(g)) {
+    for (const auto& [target, count, device_class] :
+         NvLinksOf(kind_, links_, host_.gpu_bus_ids, g)) {
       host_.xml += fmt::format("{:{}}<nvlink target=\"{}\" count=\"{}\" tclass=\"{}\"/>\n", "",
                                indent + 4, target, count, device_class);
     }
@@ -167,36 +168,6 @@ class Writer {
                                kind_.board.c2c.bits_per_second() / 8'000'000);
     }
     host_.xml += fmt::format("{0:{1}}</gpu>\n{0:{2}}</pci>\n", "", indent + 2, indent);
-  }
-
-  struct NvLinks {
-    std::string target;
-    int count;
-    const char* device_class;
-  };
-  std::vector<NvLinks> LinksOf(int g) const {
-    std::vector<NvLinks> out;
-    const ScaleUp& scale_up = kind_.scale_up;
-    if (scale_up.kind == ScaleUpKind::kNvSwitch && kind_.trays > 1) {
-      // A tray does not see the switches: they belong to other machines.
-      return {{"fffffff:ffff:ff", links_, "0x068000"}};
-    }
-    if (scale_up.kind == ScaleUpKind::kNvSwitch) {
-      for (int s = 0; s < scale_up.switches; ++s) {
-        // The first and last switches get the remaining links, as in a DGX H100.
-        const int rest = links_ % scale_up.switches;
-        const bool extra = s < (rest + 1) / 2 || s >= scale_up.switches - rest / 2;
-        const int count = links_ / scale_up.switches + (extra ? 1 : 0);
-        if (count > 0) out.push_back({NvSwitchBusId(s), count, "0x068000"});
-      }
-    } else if (scale_up.kind == ScaleUpKind::kNvLinkMesh) {
-      for (const MeshLink& link : scale_up.mesh) {
-        if (link.a != g && link.b != g) continue;
-        const int peer = link.a == g ? link.b : link.a;
-        out.push_back({host_.gpu_bus_ids[static_cast<size_t>(peer)], link.count, "0x030200"});
-      }
-    }
-    return out;
   }
 
   void WriteNic(int indent, int n) {
@@ -221,6 +192,32 @@ class Writer {
 };
 
 }  // namespace
+
+std::vector<HostNvLinks> NvLinksOf(const HostKind& kind, int links,
+                                   const std::vector<std::string>& gpu_bus_ids, int g) {
+  std::vector<HostNvLinks> out;
+  const ScaleUp& scale_up = kind.scale_up;
+  if (scale_up.kind == ScaleUpKind::kNvSwitch && kind.trays > 1) {
+    // A tray does not see the switches: they belong to other machines.
+    return {{"fffffff:ffff:ff", links, "0x068000"}};
+  }
+  if (scale_up.kind == ScaleUpKind::kNvSwitch) {
+    for (int s = 0; s < scale_up.switches; ++s) {
+      // The first and last switches get the remaining links, as in a DGX H100.
+      const int rest = links % scale_up.switches;
+      const bool extra = s < (rest + 1) / 2 || s >= scale_up.switches - rest / 2;
+      const int count = links / scale_up.switches + (extra ? 1 : 0);
+      if (count > 0) out.push_back({NvSwitchBusId(s), count, "0x068000"});
+    }
+  } else if (scale_up.kind == ScaleUpKind::kNvLinkMesh) {
+    for (const MeshLink& link : scale_up.mesh) {
+      if (link.a != g && link.b != g) continue;
+      const int peer = link.a == g ? link.b : link.a;
+      out.push_back({gpu_bus_ids[static_cast<size_t>(peer)], link.count, "0x030200"});
+    }
+  }
+  return out;
+}
 
 NcclHost WriteHostXml(const HostKind& kind, const GpuSpec& gpu, int links) {
   return Writer(kind, gpu, links).Write();

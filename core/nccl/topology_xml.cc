@@ -10,6 +10,7 @@
 
 #include "core/base/yaml.h"
 #include "core/nccl/host_xml.h"
+#include "core/nccl/topology_completion.h"
 #include "core/nccl/topology_rules.h"
 #include "core/nccl/xml_reader.h"
 
@@ -140,6 +141,22 @@ Status CheckCounts(const HostKind& kind, const NcclHost& host) {
                {kind.nccl_topology_file, 0, 0});
 }
 
+Result<NcclHost> HostOf(const XmlElement& system, const std::string& xml, int compute_capability) {
+  NcclHost host;
+  RETURN_IF_ERROR(Surveyor(xml, compute_capability).Survey(system, &host));
+  host.xml = WriteTopology(system);
+  return host;
+}
+
+// Reads the XML of a real machine, and completes it from the kind of host.
+Result<NcclHost> ReadDump(const HostKind& kind, const GpuSpec& gpu) {
+  const std::string& xml = kind.nccl_topology_xml;
+  ASSIGN_OR_RETURN(XmlElement system, ParseXml(xml, kind.nccl_topology_file));
+  RETURN_IF_ERROR(CheckElements(system, xml));
+  RETURN_IF_ERROR(CompleteTopology(kind, gpu, LinkCount(kind, gpu), &system));
+  return HostOf(system, xml, gpu.compute_capability);
+}
+
 // Every tray equals the first, except for the GUIDs of the NICs, which libhacknccl assigns.
 void RepeatTrays(int trays, NcclHost* host) {
   constexpr std::string_view kGuid = " guid=\"";
@@ -161,10 +178,7 @@ Result<NcclHost> ParseTopologyXml(const std::string& xml, const std::string& fil
                                   int compute_capability) {
   ASSIGN_OR_RETURN(const XmlElement system, ParseXml(xml, file_name));
   RETURN_IF_ERROR(CheckElements(system, xml));
-  NcclHost host;
-  RETURN_IF_ERROR(Surveyor(xml, compute_capability).Survey(system, &host));
-  host.xml = WriteTopology(system);
-  return host;
+  return HostOf(system, xml, compute_capability);
 }
 
 Result<NcclHost> DescribeHost(const HostKind& kind, const GpuSpec& gpu) {
@@ -178,8 +192,7 @@ Result<NcclHost> DescribeHost(const HostKind& kind, const GpuSpec& gpu) {
           fmt::format("host '{}' is too large for NCCL: {}", kind.name, checked.error().message()));
     }
   } else {
-    ASSIGN_OR_RETURN(host, ParseTopologyXml(kind.nccl_topology_xml, kind.nccl_topology_file,
-                                            gpu.compute_capability));
+    ASSIGN_OR_RETURN(host, ReadDump(kind, gpu));
     RETURN_IF_ERROR(CheckCounts(kind, host));
   }
   RepeatTrays(kind.trays, &host);

@@ -169,6 +169,36 @@ TEST(TopologyXmlTest, RemovesTheDataOfTheProcessFromADump) {
             "and 1");
 }
 
+// As Azure ships its topologies: where devices are, but not what they are.
+TEST(TopologyXmlTest, CompletesDevicesFromTheKindOfHost) {
+  HostKind kind = DgxH100();
+  kind.gpus = kind.nics.count = 2;
+  kind.nccl_topology_file = "nd.xml";
+  const std::string gpu = "\" class=\"0x030200\" link_speed=\"16 GT/s\" link_width=\"16\"/>";
+  const std::string nic = "\" class=\"0x020700\" link_speed=\"16 GT/s\" link_width=\"16\"/>";
+  kind.nccl_topology_xml =
+      "<system version=\"1\"><cpu numaid=\"0\" arch=\"x86_64\" vendor=\"AuthenticAMD\" "
+      "familyid=\"23\" modelid=\"49\"><pci busid=\"ffff:ff:01.0\" class=\"0x060400\">"
+      "<pci busid=\"000d:00:00.0" +
+      gpu + "<pci busid=\"0107:00:00.0" + nic + "<pci busid=\"0003:00:00.0" + gpu +
+      "<pci busid=\"0103:00:00.0" + nic + "</pci></cpu></system>";
+  const auto host = DescribeHost(kind, TestGpu(90));
+  ASSERT_TRUE(host.ok()) << host.error().ToString();
+  EXPECT_EQ(host->gpu_bus_ids, (std::vector<std::string>{"0003:00:00.0", "000d:00:00.0"}));
+  EXPECT_EQ(host->nics[1].bus_id, "0107:00:00.0");
+  EXPECT_EQ(host->nics[0].speed_mbps, 400000);
+  EXPECT_EQ(Occurrences(host->xml, "sm=\"90\""), 2);
+  EXPECT_EQ(Occurrences(host->xml, "tclass=\"0x068000\""), 2 * 4);  // four NVSwitches
+  EXPECT_EQ(Occurrences(host->xml, "<net name=\"mlx5_1\" dev=\"1\""), 1);
+
+  kind.gpus = 4;
+  EXPECT_EQ(
+      ErrorText(DescribeHost(kind, TestGpu(90))),
+      "nd.xml: error: the NCCL topology has no <gpu> and 2 PCI devices that could be one, but "
+      "host 'dgx-h100' has 4; write the numbers of this machine into the cluster file, or "
+      "dump the file with NCCL_TOPO_DUMP_FILE");
+}
+
 // Returns the first line of the error of kDump with one piece of its text replaced.
 std::string MessageWith(const std::string& from, const std::string& to) {
   return FirstLine(ErrorText(ParseTopologyXml(Replaced(kDump, from, to), "d.xml", 90)));

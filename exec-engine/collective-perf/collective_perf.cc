@@ -11,6 +11,7 @@
 #include "core/base/process.h"
 #include "core/model/calls/call_words.h"
 #include "core/model/calls/call_workload.h"
+#include "core/model/calls/grouped_call.h"
 #include "core/model/calls/plan_works.h"
 #include "core/model/calls/rank_list.h"
 #include "core/model/timeline.h"
@@ -115,6 +116,12 @@ Result<Time> TimeOf(const CollectivePerf& perf, const CallAlone& alone, const Ne
   return TimeOfOneCall(alone, perf.loop, network, options);
 }
 
+// Returns the group of nccl-tests' --agg_iters.
+CommCall Aggregated(const CommCall& call, int number) {
+  if (number == 1) return call;
+  return MakeGrouped(std::vector<CommCall>(static_cast<size_t>(number), call));
+}
+
 // Returns false for calls that NCCL does not make in place. nccl-tests prints the columns anyway.
 bool HasInPlace(CollectiveType type) {
   return type != CollectiveType::kAllToAll && type != CollectiveType::kAllToAllV;
@@ -193,10 +200,11 @@ Status RunCollectivePerf(const CollectivePerf& perf, bool check,
   for (const SweepSize& size : perf.sizes) {
     call_of.push_back(static_cast<uint32_t>(calls.size()));
     if (size.call.count == 0) continue;
-    calls.push_back(size.call);
+    calls.push_back(Aggregated(size.call, perf.aggregated));
     if (!HasInPlace(size.call.collective)) continue;
-    calls.push_back(size.call);
-    calls.back().in_place = true;
+    CommCall in_place = size.call;
+    in_place.in_place = true;
+    calls.push_back(Aggregated(in_place, perf.aggregated));
   }
   ASSIGN_OR_RETURN(const auto planned, PlanCalls(perf, std::move(calls), check));
   if (check) return OkStatus();
@@ -205,6 +213,8 @@ Status RunCollectivePerf(const CollectivePerf& perf, bool check,
     SweepResult result{perf.sizes[i], Time(), Time(), "nothing to move", "none"};
     if (result.size.call.count > 0) {
       RETURN_IF_ERROR(TimeSize(perf, file.workload, plan, call_of[i], i, &result));
+      result.out_of_place = Time::Ps(result.out_of_place.ps() / perf.aggregated);
+      result.in_place = Time::Ps(result.in_place.ps() / perf.aggregated);
     }
     on_result(result);
   }

@@ -46,6 +46,7 @@ struct CollectivePerf {
   std::vector<SweepSize> sizes;
   NetworkRule network;
   CallLoop loop;
+  int aggregated = 1;  // equal calls in one group (ncclGroupStart to ncclGroupEnd)
   int threads = 1;
   std::vector<std::string> simccl_arguments;
   // Called with the number of sizes that are done, the number of all sizes, and the percentage of

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <numeric>
@@ -44,6 +45,7 @@ Result<ProcessLaunch> LaunchOf(const CollectivePerfOptions& o, const std::vector
   ProcessLaunch launch;
   launch.gpus = o.process_gpus;
   RETURN_IF_ERROR(CheckProcesses(launch.gpus, groups, *topology));
+  if (o.graphs > 0) return launch;
   if (o.launch_us > 0) {
     launch.each = Time::Ps(std::llround(o.launch_us * 1e6));
     for (HostKind& kind : topology->host_kinds) kind.board.launch_speed = 1;
@@ -86,9 +88,11 @@ Result<CollectivePerf> Prepare(const CollectivePerfOptions& o, const CommonOptio
     ASSIGN_OR_RETURN(const std::string text, ReadFile(o.pairs));
     ASSIGN_OR_RETURN(sweep.weights, ParsePairWeights(o.pairs, text, sweep.group_size));
   }
+  RETURN_IF_ERROR(CheckSweepLength(sweep));
   perf.sizes = SizesOf(sweep);
   perf.network = o.rule;
   perf.loop = o.loop;
+  perf.aggregated = o.aggregated;
   ASSIGN_OR_RETURN(perf.loop.launch, LaunchOf(o, perf.groups, &perf.cluster.topology));
   ASSIGN_OR_RETURN(perf.threads, ParseThreads(o.threads));
   if (!o.nccl_library.empty()) perf.simccl_arguments = {"--nccl-library", o.nccl_library};
@@ -100,6 +104,26 @@ Result<CollectivePerf> Prepare(const CollectivePerfOptions& o, const CommonOptio
   return perf;
 }
 
+NcclTestsLoop LoopOf(const CollectivePerfOptions& o) {
+  NcclTestsLoop loop;
+  loop.process_gpus = o.process_gpus;
+  loop.calls = o.loop.calls / std::max(1, o.graphs);
+  loop.aggregated = o.aggregated;
+  loop.graphs = o.graphs;
+  loop.blocking = o.blocking;
+  return loop;
+}
+
+// Prints what follows the rows, and writes the file of -J.
+Status Finish(const CollectivePerfOptions& o, const SweepTitle& title,
+              const std::vector<SweepResult>& results) {
+  if (!o.output.empty()) {
+    RETURN_IF_ERROR(WriteFileAtomically(o.output, NcclTestsJson(o.sweep, LoopOf(o), results)));
+  }
+  fmt::print("{}", o.json ? SweepJson(title, results) : TableFooter(results));
+  return OkStatus();
+}
+
 Status RunDimensions(const CollectivePerfOptions& o, const CommonOptions& common) {
   ASSIGN_OR_RETURN(const DimensionPerf perf, LoadDimensionPerf(o.astra_network, o.astra_system));
   if (common.check) return OkStatus();
@@ -107,15 +131,14 @@ Status RunDimensions(const CollectivePerfOptions& o, const CommonOptions& common
   sweep.group_size = perf.network.npus();
   sweep.roots = {0};
   const SweepTitle title = {perf.Title(sweep.collective), "analytical, ASTRA-sim's system layer",
-                            ""};
+                            "", o.idle.Given()};
   std::vector<SweepResult> results;
   if (!o.json) fmt::print("{}", TableHeader(title));
   for (const SweepSize& size : SizesOf(sweep)) {
     results.push_back(TimeDimensionSize(perf, size));
     if (!o.json) fmt::print("{}", TableRow(results.back(), common.verbose));
   }
-  fmt::print("{}", o.json ? SweepJson(title, results) : TableFooter(results));
-  return OkStatus();
+  return Finish(o, title, results);
 }
 
 Status Run(const CollectivePerfOptions& o, const CommonOptions& common) {
@@ -129,7 +152,7 @@ Status Run(const CollectivePerfOptions& o, const CommonOptions& common) {
   const SweepTitle title = {
       fmt::format("{} on {}, {}", CollectiveTypeNames()[static_cast<size_t>(o.sweep.collective)],
                   perf.cluster.topology.name, GroupsText(perf.groups)),
-      perf.network.Text(), LaunchText(perf.loop.launch, perf.cluster.topology)};
+      perf.network.Text(), LaunchText(perf.loop.launch, perf.cluster.topology), o.idle.Given()};
   std::vector<SweepResult> results;
   if (!o.json && !common.check) fmt::print("{}", TableHeader(title));
   RETURN_IF_ERROR(RunCollectivePerf(perf, common.check, [&](const SweepResult& result) {
@@ -140,8 +163,7 @@ Status Run(const CollectivePerfOptions& o, const CommonOptions& common) {
     std::fflush(stdout);
   }));
   if (common.check) return OkStatus();
-  fmt::print("{}", o.json ? SweepJson(title, results) : TableFooter(results));
-  return OkStatus();
+  return Finish(o, title, results);
 }
 
 }  // namespace

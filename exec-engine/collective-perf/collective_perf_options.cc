@@ -22,13 +22,14 @@ void DeclareSizes(CLI::App* app, CollectivePerfOptions* o) {
   app->add_option("-e,--maxbytes", o->largest, "The largest size")
       ->type_name("SIZE")
       ->capture_default_str();
-  auto* factor = app->add_option("-f,--stepfactor", o->factor, "Factor from one size to the next")
-                     ->type_name("N")
-                     ->check(CLI::Range(2, 1 << 20))
-                     ->capture_default_str();
-  app->add_option("-i,--stepbytes", o->increment, "Increment from one size to the next")
-      ->type_name("SIZE")
-      ->excludes(factor);
+  o->factor_option = app->add_option("-f,--stepfactor", o->factor,
+                                     "Factor from one size to the next; 1: adds --stepbytes")
+                         ->type_name("N")
+                         ->check(CLI::Range(1, 1 << 20))
+                         ->capture_default_str();
+  app->add_option("-i,--stepbytes", o->increment,
+                  "Increment from one size to the next, without -f or with -f 1 (there: 1M)")
+      ->type_name("SIZE");
   app->add_option("-d,--datatype", o->type, "float, half, bfloat16, int8, ..., or all")
       ->type_name("TYPE")
       ->capture_default_str();
@@ -50,15 +51,24 @@ void DeclareLoop(CLI::App* app, CollectivePerfOptions* o) {
       ->type_name("N")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
-  app->add_option("-w,--warmup_iters", o->warm_ups,
-                  "Warm-up calls; not made, because no simulated call is cold")
+  app->add_option(
+         "-m,--agg_iters", o->aggregated,
+         "Calls between ncclGroupStart and ncclGroupEnd, which NCCL launches together; the "
+         "time is that of one")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app->add_option("-G,--cudagraph", o->graphs,
+                  "Launches of a CUDA graph that holds the calls of -n; 0: no graph. The host "
+                  "launches no single call then")
       ->type_name("N")
       ->check(CLI::Range(0, 100000))
       ->capture_default_str();
   app->add_option("-z,--blocking", o->blocking,
-                  "1: a call starts when all members have ended the previous one")
-      ->type_name("0|1")
-      ->check(CLI::Range(0, 1))
+                  "1 and 3: a call starts when all members have ended the previous one; 2: when "
+                  "the process has, which differs from 0 only for launches that take time")
+      ->type_name("0-3")
+      ->check(CLI::Range(0, 3))
       ->capture_default_str();
   app->add_option("-a,--average", o->rank_time,
                   "Time to report: 0 of the first member, 1 mean, 2 minimum, 3 maximum")
@@ -82,9 +92,12 @@ void DeclareLoop(CLI::App* app, CollectivePerfOptions* o) {
       ->type_name("0|1|2")
       ->check(CLI::Range(0, 2))
       ->capture_default_str();
-  app->add_option("-c", o->checks, "Checks of the data; must be 0, because no data is moved")
-      ->type_name("0")
-      ->capture_default_str();
+  app->add_option("-x,--cta_policy", o->policy,
+                  "NCCL's policy for thread blocks, as the setting NCCL_CTA_POLICY: 0 default, 1 "
+                  "efficiency, 2 zero")
+      ->type_name("0|1|2")
+      ->check(CLI::Range(0, 2));
+  o->idle.Declare(app);
 }
 
 void DeclareCluster(CLI::App* app, CollectivePerfOptions* o) {
@@ -121,6 +134,8 @@ void DeclareCluster(CLI::App* app, CollectivePerfOptions* o) {
       ->excludes(group);
 }
 
+constexpr int64_t kDefaultIncrement = int64_t{1} << 20;  // nccl-tests'
+
 // nccl-tests' word for all values, one after another.
 const char kAll[] = "all";
 
@@ -155,6 +170,48 @@ Status ParseCollectiveAndPairs(CollectivePerfOptions* o) {
   return OkStatus();
 }
 
+// Sets the calls, the sizes between them and what nccl-tests' options ask of NCCL.
+Status ParseLoop(CollectivePerfOptions* o) {
+  o->loop.blocking = o->blocking % 2 == 1 || (o->blocking == 2 && o->launches_take_time());
+  o->loop.rank = static_cast<RankTime>(o->rank_time);
+  constexpr int kMaxCalls = 100000;
+  if (o->graphs > kMaxCalls / o->loop.calls) {
+    return Error(fmt::format("-G {} of -n {} calls are more than {} calls", o->graphs,
+                             o->loop.calls, kMaxCalls));
+  }
+  if (o->graphs > 0) o->loop.calls *= o->graphs;
+  static constexpr const char* kPolicies[] = {"DEFAULT", "EFFICIENCY", "ZERO"};
+  if (o->policy >= 0) {
+    o->overrides.push_back(
+        fmt::format("nccl.settings.NCCL_CTA_POLICY={}", kPolicies[static_cast<size_t>(o->policy)]));
+  }
+  return OkStatus();
+}
+
+// The table would be endless, or nearly.
+Status ParseSteps(CollectivePerfOptions* o) {
+  Sweep& sweep = o->sweep;
+  ASSIGN_OR_RETURN(sweep.smallest, ParseCallSize(o->smallest));
+  ASSIGN_OR_RETURN(sweep.largest, ParseCallSize(o->largest));
+  constexpr int64_t kMaxBytes = int64_t{1} << 56;
+  if (sweep.largest.count() > kMaxBytes) {
+    return Error(fmt::format("-e {} is more than {} B", o->largest, kMaxBytes));
+  }
+  if (sweep.smallest > sweep.largest) {
+    return Error(fmt::format("-b {} is more than -e {}", o->smallest, o->largest));
+  }
+  // As nccl-tests: a factor above 1 wins over an increment.
+  const bool by_factor = o->factor_option->count() > 0 && o->factor > 1;
+  if (!o->increment.empty()) {
+    ASSIGN_OR_RETURN(sweep.increment, ParseCallSize(o->increment));
+    if (by_factor)
+      o->idle.Add("-i " + o->increment, fmt::format("-f {} makes the sizes", o->factor));
+  }
+  sweep.factor = by_factor || o->increment.empty() ? o->factor : 1;
+  if (sweep.factor == 1 && o->increment.empty()) sweep.increment = Bytes(kDefaultIncrement);
+  return CheckSweepLength(sweep);
+}
+
 // Rejects options that need a cluster or NCCL.
 Status CheckDimensions(const CollectivePerfOptions& o) {
   if (o.astra_network.empty()) return MissingOption("--astra-network");
@@ -168,6 +225,8 @@ Status CheckDimensions(const CollectivePerfOptions& o) {
                                                  {"--nccl-library", !o.nccl_library.empty()},
                                                  {"-g", o.process_gpus != 1},
                                                  {"--launch-us", o.launch_us != 0},
+                                                 {"-m", o.aggregated != 1},
+                                                 {"-x", o.policy >= 0},
                                                  {"-R", o.buffers != 0}};
   for (const auto& [name, given] : others) {
     if (given) return Error(fmt::format("{} and --astra-network exclude each other", name));
@@ -185,28 +244,9 @@ Status ParseOptions(CollectivePerfOptions* o) {
   RETURN_IF_ERROR(ParseCollectiveAndPairs(o));
   if (dimensions) RETURN_IF_ERROR(CheckDimensions(*o));
   RETURN_IF_ERROR(ParseTypes(o));
-  if (o->checks != 0) {
-    return Error(
-        fmt::format("-c {}: no data is moved, so nothing can be checked; write -c 0", o->checks));
-  }
-  o->loop.blocking = o->blocking == 1;
-  o->loop.rank = static_cast<RankTime>(o->rank_time);
-  Sweep& sweep = o->sweep;
-  sweep.buffers = static_cast<BufferKind>(o->buffers);
-  ASSIGN_OR_RETURN(sweep.smallest, ParseCallSize(o->smallest));
-  ASSIGN_OR_RETURN(sweep.largest, ParseCallSize(o->largest));
-  sweep.factor = o->factor;
-  if (!o->increment.empty()) {
-    ASSIGN_OR_RETURN(sweep.increment, ParseCallSize(o->increment));
-    sweep.factor = 1;
-  }
-  constexpr int64_t kMaxBytes = int64_t{1} << 56;
-  if (sweep.largest.count() > kMaxBytes) {
-    return Error(fmt::format("-e {} is more than {} B", o->largest, kMaxBytes));
-  }
-  if (sweep.smallest > sweep.largest) {
-    return Error(fmt::format("-b {} is more than -e {}", o->smallest, o->largest));
-  }
+  RETURN_IF_ERROR(ParseLoop(o));
+  o->sweep.buffers = static_cast<BufferKind>(o->buffers);
+  RETURN_IF_ERROR(ParseSteps(o));
   for (const std::string& list : o->groups.lists) RETURN_IF_ERROR(ParseRanks(list));
   ASSIGN_OR_RETURN(o->rule, ParseNetworkRule(o->network));
   RETURN_IF_ERROR(ParseThreads(o->threads));
@@ -230,6 +270,9 @@ void DeclareCollectivePerf(CLI::App* app, CollectivePerfOptions* o, const Common
       ->capture_default_str();
   app->add_option("--nccl-library", o->nccl_library, "Another libhacknccl.so")->type_name("FILE");
   app->add_flag("--json", o->json, "Print JSON instead of the table");
+  app->add_option("-J,--output_file", o->output,
+                  "Write nccl-tests' JSON (version 3 of its format) to this file, too")
+      ->type_name("FILE");
   CheckOptions(app, [o] { return ParseOptions(o); });
 }
 

@@ -8,6 +8,11 @@
 
 #include "core/base/cli.h"
 #include "exec-engine/collective-perf/collective_perf.h"
+#include "exec-engine/collective-perf/idle_options.h"
+
+namespace CLI {
+class Option;
+}
 
 namespace drydock {
 
@@ -21,11 +26,19 @@ struct CollectivePerfOptions {
   std::vector<std::string> overrides;
   int64_t factor = 2;
   GroupChoice groups;
-  int warm_ups = 1, checks = 0, blocking = 0, rank_time = 1, buffers = 0;
+  int blocking = 0, rank_time = 1, buffers = 0;
+  int aggregated = 1;  // calls of a group
+  int graphs = 0;      // launches of a CUDA graph of all calls; 0: no graph
+  int policy = -1;     // NCCL's; -1: that of the cluster file
   int process_gpus = 1;
   double launch_us = 0;  // 0: that of configs/nccl-tests.yaml if a process has several GPUs
   bool json = false;
+  std::string output;  // a file for nccl-tests' JSON; may be empty
+  IdleOptions idle;
+  CLI::Option* factor_option = nullptr;
   bool dimensions() const { return !astra_network.empty(); }
+  // A graph launches all calls of a GPU at once.
+  bool launches_take_time() const { return graphs == 0 && (process_gpus > 1 || launch_us > 0); }
   Sweep sweep;  // without roots if all of them are wanted
   CallLoop loop;
   NetworkRule rule;

@@ -1,5 +1,7 @@
 #include "exec-engine/collective-perf/collective_sweep.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace drydock {
@@ -84,6 +86,28 @@ void AddSizes(const Sweep& sweep, const CommCall& kind, std::vector<SweepSize>* 
 }
 
 }  // namespace
+
+Status CheckSweepLength(const Sweep& sweep) {
+  const size_t ops = Reduces(sweep.collective) ? sweep.ops.size() : 1;
+  const size_t roots = HasRoot(sweep.collective) ? std::max<size_t>(1, sweep.roots.size()) : 1;
+  const auto rows_of_size = static_cast<int64_t>(sweep.types.size() * ops * roots);
+  if (rows_of_size > kMaxRows) {
+    return Error(fmt::format(
+        "{} types, {} reductions and {} roots are {} rows for each size; a table has at most {}; "
+        "write fewer of them (-d, -o, -r)",
+        sweep.types.size(), ops, roots, rows_of_size, kMaxRows));
+  }
+  if (sweep.factor > 1) return OkStatus();
+  const int64_t range = sweep.largest.count() - sweep.smallest.count();
+  const int64_t sizes = range / sweep.increment.count() + 1;
+  if (sizes <= kMaxRows / rows_of_size) return OkStatus();
+  const int64_t steps = std::max<int64_t>(1, kMaxRows / rows_of_size - 1);
+  return Error(
+      fmt::format("-b {} -e {} -i {} are {} sizes; a table has at most {} rows; write -i {} or "
+                  "more, or a factor (-f 2)",
+                  sweep.smallest.count(), sweep.largest.count(), sweep.increment.count(), sizes,
+                  kMaxRows, (range + steps - 1) / steps));
+}
 
 std::vector<SweepSize> SizesOf(const Sweep& sweep) {
   CommCall kind;

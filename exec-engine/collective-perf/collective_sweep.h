@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/base/result.h"
 #include "core/model/workload.h"
 
 namespace drydock {
@@ -31,6 +32,11 @@ struct SweepSize {
   CommCall call;          // call.count is 0 if the size is too small for a part of each rank
   double bus_factor = 1;  // bus bandwidth over algorithm bandwidth (nccl-tests, doc/PERFORMANCE.md)
 };
+
+// Returns an error if the sweep has more than kMaxRows lines; the message says which increment has
+// fewer. Roots that are not known yet count as one.
+inline constexpr int64_t kMaxRows = 10000;
+Status CheckSweepLength(const Sweep& sweep);
 
 // As nccl-tests does (GetCollByteCount in its sources): collectives whose buffer has a part for
 // each rank cut the parts to multiples of 16 B. A send-recv is that of sendrecv_perf: each member

@@ -52,6 +52,28 @@ TEST(CollectiveSweepTest, SizesGrow) {
   EXPECT_EQ(sizes, (std::vector<int64_t>{8, 16, 32, 64}));
 }
 
+TEST(CollectiveSweepTest, ATableHasAnEnd) {
+  Sweep sweep = OneSize(CollectiveType::kAllReduce, 4, 8);
+  sweep.largest = Bytes(10007);
+  sweep.factor = 1;
+  sweep.increment = Bytes(1);
+  EXPECT_TRUE(CheckSweepLength(sweep).ok());  // 10000 sizes
+  EXPECT_EQ(static_cast<int64_t>(SizesOf(sweep).size()), kMaxRows);
+  sweep.largest = Bytes(10008);
+  EXPECT_EQ(CheckSweepLength(sweep).error().message(),
+            "-b 8 -e 10008 -i 1 are 10001 sizes; a table has at most 10000 rows; write -i 2 or "
+            "more, or a factor (-f 2)");
+  sweep.increment = Bytes(2);
+  EXPECT_TRUE(CheckSweepLength(sweep).ok());
+  sweep.types = {DataType::kFp32, DataType::kFp16};
+  EXPECT_FALSE(CheckSweepLength(sweep).ok());  // two types, 5001 sizes each
+  sweep.collective = CollectiveType::kBroadcast;
+  sweep.roots.assign(6000, 0);
+  EXPECT_EQ(CheckSweepLength(sweep).error().message(),
+            "2 types, 1 reductions and 6000 roots are 12000 rows for each size; a table has at "
+            "most 10000; write fewer of them (-d, -o, -r)");
+}
+
 TEST(PairWeightsTest, ReadsLinesOfNumbers) {
   EXPECT_EQ(*ParsePairWeights("w", "# a comment\n0, 1\n\n2 3  # last\n", 2),
             (std::vector<int64_t>{0, 1, 2, 3}));

@@ -22,6 +22,7 @@ struct SweepTitle {
   std::string calls;    // "all-reduce on dgx-h100-8, 64 ranks: 0-63"
   std::string network;  // "packet below 67108864 B, analytical from there"
   std::string launch;   // "processes of 8 GPUs, ..."; empty if launches take no time
+  std::vector<std::string> idle;  // options without effect (idle_options.h)
 };
 
 std::string TableHeader(const SweepTitle& title);
@@ -30,6 +31,19 @@ std::string TableRow(const SweepResult& result, bool explains);
 std::string TableFooter(const std::vector<SweepResult>& results);
 
 std::string SweepJson(const SweepTitle& title, const std::vector<SweepResult>& results);
+
+// nccl-tests' loop, as its options state it.
+struct NcclTestsLoop {
+  int process_gpus = 1;
+  int calls = 20;
+  int aggregated = 1;
+  int graphs = 0;
+  int blocking = 0;
+};
+// The file of nccl-tests' --output_file, version 3: the values of util.cu that do not depend on a
+// machine or a clock.
+std::string NcclTestsJson(const Sweep& sweep, const NcclTestsLoop& loop,
+                          const std::vector<SweepResult>& results);
 
 }  // namespace drydock
 

@@ -4,12 +4,14 @@
 #include "core/base/files.h"
 #include "core/schema/artefacts/rank_trace_file.h"
 #include "core/schema/artefacts/trace_file.h"
+#include "core/schema/inventory/cluster_text.h"
+#include "core/schema/inventory/inventory.h"
 #include "core/schema/testing/workload_testing.h"
 #include "core/testing/unit_testing.h"
 #include "tests/fuzz/printable.h"
 #include "workload-gen/graph/check/check.h"
-#include "workload-gen/graph/foreign/import.h"
 #include "workload-gen/graph/diff/diff_text.h"
+#include "workload-gen/graph/foreign/import.h"
 #include "workload-gen/graph/text/stats.h"
 
 namespace drydock::fuzz {
@@ -109,6 +111,26 @@ std::vector<std::string> ForeignTraceSeeds() {
           OtherTrace()};
 }
 
+void ForeignJson(const std::string& input) {
+  Place("json/t.0.json", input);
+  Place("json/t.1.et", OtherTrace());
+  Place("json/t.json", "{\"1\": [0, 1]}");
+  CheckImported(Import("chakra", Folder() / "json"));
+}
+
+std::vector<std::string> ForeignJsonSeeds() {
+  CHECK(MakeDirectories(Folder() / "json").ok());
+  return {
+      R"({"version": "0.0.4"}{"id": "5", "type": "COMP_NODE", "durationMicros": "12"}{
+"id": "9", "type": "COMM_SEND_NODE", "dataDeps": ["5"], "attr": [{"name": "comm_dst", "int32Val": 1},
+{"name": "comm_size", "int64Val": "64"}, {"name": "comm_tag", "uint32Val": 3}]}{"id": "7", "type":
+"COMM_COLL_NODE", "ctrlDeps": ["9"], "inputs": {"values": "[]"}, "attr": [{"name": "comm_type",
+"int64Val": "0"}, {"name": "comm_size", "int64Val": "128"}, {"name": "pg_name", "stringVal": "1"}]})",
+      R"({"workload_graph": [{"Id": 9, "Name": "s}{", "NodeType": 5, "data_deps": [], "comm_dst": 1,
+"comm_size": 64, "comm_tag": 3}, {"Id": 7, "NodeType": 7, "data_deps": [9], "ctrlDeps": [3],
+"is_cpu_op": false, "comm_type": 0, "comm_size": 128, "pg_name": "1", "num_ops": 1.5}]})"};
+}
+
 void ForeignGroups(const std::string& input) {
   Place("grouped/t.0.et", ForeignTraceSeeds()[0]);
   Place("grouped/t.1.et", OtherTrace());
@@ -139,6 +161,24 @@ std::vector<std::string> SimaiWorkloadSeeds() {
       "MICRO\n1\na -1 0 NONE 0 0 NONE 0 0 ALLREDUCE 1e6 0\n"};
 }
 
+// A binary schedule: rank 0 computes, then sends to rank 1, which receives.
+std::string GoalBinary() {
+  const auto bytes = [](uint64_t value, int count) {
+    std::string out;
+    for (int i = 0; i < count; ++i) out += static_cast<char>(value >> (8 * i));
+    return out;
+  };
+  const auto op = [&bytes](int kind, uint64_t peer, uint64_t dependents) {
+    return bytes(0, 4) + bytes(static_cast<uint64_t>(kind), 1) + bytes(peer, 4) + bytes(64, 8) +
+           bytes(7, 4) + bytes(0, 2) + bytes(dependents, 8) + bytes(0, 8);
+  };
+  const std::string first = bytes(2, 4) + bytes(0, 4) + op(3, 0, 1) + op(1, 1, 0) + bytes(1, 4);
+  const std::string second = bytes(1, 4) + bytes(0, 4) + op(2, 0, 0);
+  const uint64_t begin = 6 + 2 * 16, middle = begin + first.size();
+  return bytes(4223, 8) + bytes(2, 4) + bytes(0, 2) + bytes(begin, 8) + bytes(middle, 8) +
+         bytes(middle, 8) + bytes(middle + second.size(), 8) + first + second;
+}
+
 void GoalSchedule(const std::string& input) {
   Place("s.goal", input);
   CheckImported(Import("goal", Folder() / "s.goal"));
@@ -152,7 +192,31 @@ std::vector<std::string> GoalScheduleSeeds() {
       "num_ranks 2\nrank 0 {\nl1: calc 0 cpu 731\nl2: send 64b to 1 tag 5000003102 cpu 731 nic "
       "1\nl2 requires l1\n}\n\nrank 1 {\nl1: recv 64b from 0 tag 5000003102 cpu 12 nic 0\n"
       "l2: recv 0b from 0 tag 00000000\n}\n",
-      "// text\nnum_ranks 1\nrank 0 {\n}\n"};
+      "// text\nnum_ranks 1\nrank 0 {\n}\n", GoalBinary()};
+}
+
+// A cluster that can be made of an inventory can be read.
+void InventoryOf(const std::string& input) {
+  const YamlNode base = ParseYaml(Cluster().yaml, "base").value();
+  for (const bool table : {false, true}) {
+    const Result<Inventory> inventory =
+        table ? ParseCableTable(input, "f", "h*") : ParseIbNetDiscover(input, "f");
+    CheckPrintable(inventory);
+    if (!inventory.ok()) continue;
+    const auto cluster =
+        ClusterOfInventory(*inventory, base, 1, Bandwidth::BitsPerSecond(1'000'000'000), "c");
+    CheckPrintable(cluster);
+    if (cluster.ok()) CheckPrintable(ParseYaml(cluster->text, "c"));
+  }
+}
+
+std::vector<std::string> InventorySeeds() {
+  return {
+      "Switch\t41 \"S-b0\"\t# \"MF0;leaf1:MQM9700/U1\" enhanced port 0\n[1]\t\"H-c2\"[1](c2)\t# "
+      "\"h2 mlx5_0\" lid 10 4xNDR\nCa\t1 \"H-c2\"\t# \"h2 mlx5_0\"\n[1](c2)\t\"S-b0\"[1]\t# "
+      "4xNDR\n",
+      "Side A Device,Side A Name,Side B Device,Side B Name,Speed,Length,Length Unit\n"
+      "h1,eth0,\"s,1\",swp1,400G,3,m\nh2,eth0,s2,swp2,100000,10,ft\n"};
 }
 
 void RankTrace(const std::string& input) {

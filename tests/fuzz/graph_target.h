@@ -8,6 +8,8 @@
 namespace drydock::fuzz {
 
 // The input is rank 0's Chakra trace; rank 1's trace is valid.
+void ForeignJson(const std::string& input);
+std::vector<std::string> ForeignJsonSeeds();
 void ForeignTrace(const std::string& input);
 std::vector<std::string> ForeignTraceSeeds();
 // The input is the group file of two valid traces.
@@ -15,6 +17,8 @@ void ForeignGroups(const std::string& input);
 std::vector<std::string> ForeignGroupsSeeds();
 void SimaiWorkload(const std::string& input);
 std::vector<std::string> SimaiWorkloadSeeds();
+void InventoryOf(const std::string& input);
+std::vector<std::string> InventorySeeds();
 void GoalSchedule(const std::string& input);
 std::vector<std::string> GoalScheduleSeeds();
 // The input is an exploded trace.

@@ -259,10 +259,12 @@ const std::vector<Target>& Targets() {
       {"overlap_config", OverlapConfig, OverlapConfigSeeds, 20000},
       {"megatron_arguments", MegatronArguments, MegatronArgumentsSeeds, 700},
       {"rank_trace", RankTrace, RankTraceSeeds, 20000},
+      {"foreign_json", ForeignJson, ForeignJsonSeeds, 900},
       {"foreign_trace", ForeignTrace, ForeignTraceSeeds, 900},
       {"foreign_groups", ForeignGroups, ForeignGroupsSeeds, 900},
       {"simai", SimaiWorkload, SimaiWorkloadSeeds, 3000},
       {"goal", GoalSchedule, GoalScheduleSeeds, 2500},
+      {"inventory", InventoryOf, InventorySeeds, 20000},
       {"astra_network", AstraNetwork, AstraNetworkSeeds, 5000},
       {"astra_system", AstraSystem, AstraSystemSeeds, 1000}};
   return targets;

@@ -54,9 +54,10 @@ class CollectivePerf(unittest.TestCase):
         figure = r" {1,6}[0-9.]+"
         for line, size in zip(lines, (4, 2048, 1048576)):
             self.assertRegex(line, rf"^{size:12}  {size // 4:12}     float     sum      -1" +
-                             rf"(  {figure}  {figure}  {figure}    N/A){{2}}$")
-            self.assertEqual(len(line), 116)
-        self.assertRegex(lines[3], r"^# Avg bus bandwidth    : \d+\.\d+ $")
+                             rf"(  {figure}  {figure}  {figure}       0){{2}}$")
+            self.assertEqual(len(line), 118)
+        self.assertEqual(lines[3], "# Out of bounds values : 0 OK")
+        self.assertRegex(lines[4], r"^# Avg bus bandwidth    : \d+\.\d+ $")
 
     # --- fabrics --------------------------------------------------------------------------------
 
@@ -208,7 +209,59 @@ class CollectivePerf(unittest.TestCase):
             self.assertEqual(line.split()[:6], [str(result["size"]), str(result["count"]), result["type"],
                                                 result["redop"], str(result["root"]), f"{figures['time']:.2f}"])
             self.assertEqual(line.split()[9], f"{result['in_place']['time']:.2f}")
-            self.assertIsNone(figures["nwrong"])
+            self.assertEqual(figures["nwrong"], 0)
+
+    def test_the_file_of_json_is_that_of_nccl_tests(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "out.json")
+            (line,) = rows("all_reduce", "-b", "1M", "-e", "1M", "--cluster", ONE, "-J", path)
+            answer = json.loads(path.read_text())
+        self.assertEqual(answer["version"], 3)
+        self.assertEqual((answer["config"]["iterations"], answer["config"]["step_factor"]), (20, 2))
+        (result,) = answer["results"]
+        self.assertEqual((result["size"], result["root"], result["actual_iterations"]), (1 << 20, "    -1", 20))
+        self.assertEqual(line.split()[5], f"{result['out_of_place']['time']:.2f}")
+        self.assertEqual(answer["out_of_bounds"], {"count": 0, "okay": "true"})
+        self.assertEqual(answer["average_bus_bandwidth"]["okay"], "unchecked")
+
+    # --- options of nccl-tests ------------------------------------------------------------------
+
+    def test_every_option_of_nccl_tests_is_accepted_and_the_idle_ones_are_named(self):
+        status, stdout, stderr = run(
+            "all_reduce", "-t", "2", "-g", "1", "-b", "1M", "-e", "1M", "-i", "1M", "-f", "2", "-n", "5", "-m", "1",
+            "-w", "3", "-N", "1", "-p", "1", "-c", "1", "-o", "sum", "-d", "float", "-r", "0", "-z", "2", "-y", "1",
+            "-T", "60", "-G", "0", "-C", "1", "-S", "1", "-a", "1", "-R", "0", "-x", "0", "-D", "0", "-V", "16",
+            "-M", "1", "-u", "0", "-I", "1", "-K", "2", "--cluster", ONE)
+        self.assertEqual((status, stderr), (0, ""))
+        named = [line.split(": ")[1] for line in stdout.splitlines() if line.startswith("# without effect: ")]
+        self.assertEqual(named, ["-t 2", "-w 3", "-N 1", "-p 1", "-c 1", "-y 1", "-T 60", "-C 1", "-S 1", "-D 0", "-V 16",
+                                 "-M 1", "-u 0", "-I 1", "-K 2", "-i 1M"])
+        self.assertIn("# without effect: -c 1: no data is moved, so no value can be wrong\n", stdout)
+        _, stdout, _ = run("all_reduce", "-b", "1M", "-e", "1M", "-c", "1", "--cluster", ONE, "--json")
+        self.assertEqual(json.loads(stdout)["without_effect"], ["-c 1: no data is moved, so no value can be wrong"])
+        _, stdout, _ = run("all_reduce", "-b", "1M", "-e", "1M", "--cluster", ONE)
+        self.assertNotIn("without effect", stdout)
+
+    def test_calls_in_a_group_are_launched_together(self):
+        call = ("all_reduce", "-b", "8", "-e", "8", "--cluster", ONE, "--network", "analytical")
+        (alone,), (eight,) = rows(*call), rows(*call, "-m", "8")
+        self.assertLess(float(eight.split()[5]), 0.5 * float(alone.split()[5]))
+
+    def test_a_graph_removes_the_launches_of_single_calls(self):
+        call = ("all_reduce", "-b", "64", "-e", "64", "--cluster", ONE, "--network", "analytical")
+        (alone,), (process,), (graph,) = rows(*call), rows(*call, "-g", "8"), rows(*call, "-g", "8", "-G", "1")
+        self.assertGreater(float(process.split()[5]), 1.5 * float(alone.split()[5]))
+        self.assertEqual(graph, alone)
+
+    def test_a_policy_for_thread_blocks_is_nccls_setting(self):
+        call = ("all_reduce", "-b", "64M", "-e", "64M", "--cluster", ONE, "-v")
+        self.assertEqual(rows(*call, "-x", "1"), rows(*call, "--set", "nccl.settings.NCCL_CTA_POLICY=EFFICIENCY"))
+
+    def test_a_table_without_end_is_refused(self):
+        self.expect_usage("-b 8 -e 1073741824 -i 1 are 1073741817 sizes; a table has at most 10000 rows; write -i 107385 or "
+                          "more, or a factor (-f 2)", "all_reduce", "--cluster", ONE, "-b", "8", "-e", "1G", "-i", "1")
+        lines = rows("all_reduce", "--cluster", ONE, "-b", "1M", "-e", "3M", "-f", "1", "--network", "analytical")
+        self.assertEqual([int(line.split()[0]) >> 20 for line in lines], [1, 2, 3])
 
     # --- groups and networks --------------------------------------------------------------------
 
@@ -278,11 +331,13 @@ class CollectivePerf(unittest.TestCase):
         self.expect_usage("'0-7,3' names rank 3 twice", "all_reduce", "--cluster", ONE, "--group", "0-7,3")
         self.expect_usage("'99999999T' is too large", "all_reduce", "--cluster", ONE, "-e", "99999999T")
         self.expect_usage("-e 100000T is more than 72057594037927936 B", "all_reduce", "--cluster", ONE, "-e", "100000T")
-        self.expect_usage("-c 1: no data is moved, so nothing can be checked; write -c 0", "all_reduce", "--cluster", ONE, "-c", "1")
+        self.expect_usage("-G 20000 of -n 20 calls are more than 100000 calls", "all_reduce", "--cluster", ONE, "-G", "20000")
+        self.expect_usage("-m and --astra-network exclude each other", "all_reduce", "--astra-network", "n", "--astra-system", "s",
+                          "-m", "2")
         self.expect_usage("alltoallv needs --pairs FILE: what each member sends to each", "alltoallv", "--cluster", ONE)
         self.expect_usage("--pairs is for alltoallv only", "alltoall", "--cluster", ONE, "--pairs", "p.txt")
         self.expect_usage("--iters: Value 0 not in range 1 to 100000", "all_reduce", "--cluster", ONE, "-n", "0")
-        self.expect_usage("--blocking: Value 2 not in range 0 to 1", "all_reduce", "--cluster", ONE, "-z", "2")
+        self.expect_usage("--blocking: Value 4 not in range 0 to 3", "all_reduce", "--cluster", ONE, "-z", "4")
         self.expect_usage("--average: Value 4 not in range 0 to 3", "all_reduce", "--cluster", ONE, "-a", "4")
         self.expect_usage("--set clustr.hosts=2: no such section; sections are cluster, hosts, fabric, transport, faults, jitter, nccl "
                           "(cluster.topo)", "all_reduce", "--cluster", ONE, "--set", "clustr.hosts=2")

@@ -1,6 +1,7 @@
 """workload-gen import: traces and files of other tools, through the pipeline."""
 
 import json
+import struct
 
 from chakra_traces import ALL_GATHER, ALL_REDUCE, COLL, COMP, RECV, SEND, node, stg_node, stg_trace, trace
 from workload_graphs import ROOT, SMALL, Graphs, main
@@ -100,6 +101,79 @@ class Import(Graphs):
         self.assertIn("receive 4.096 KB from rank 0", dump)
         self.replay()
 
+    def converted(self, rank):
+        """As mlcommons' converter writes a rank: callers as control dependencies on nodes that it removed, the host's calls of
+        collectives with their type but no comm_type, kernels of messages without a peer."""
+        host = dict(is_cpu_op=True, rf_id=1, tid=1)
+        kernel = dict(is_cpu_op=False, rf_id=2, tid=1)
+        groups = json.dumps([{"pg_name": "default", "ranks": [0, 1, 2, 3]}, {"pg_name": f"pp{rank % 2}", "ranks": [rank % 2, rank % 2 + 2]}])
+        send = rank < 2
+        return trace(
+            node(4, 1, "process_group:init", ctrl=[1], values=groups, **host),
+            node(10, COMP, "aten::mm(0)", ctrl=[3], us=12, **host), node(11, COMP, "gemm", ctrl=[10], deps=[10], us=100, **kernel),
+            node(20, COLL, "nccl:all_reduce(0)", ctrl=[21], deps=[10], us=5, **host),
+            node(21, COLL, "ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)", ctrl=[20], deps=[20, 11], us=70, comm_size=1 << 20,
+                 pg_name="default", **kernel),
+            node(30, SEND if send else RECV, "ncclDevKernel_SendRecv(x)", deps=[21], comm_size=4096, pg_name=f"pp{rank % 2}", **kernel))
+
+    def test_traces_of_mlcommons_converter(self):
+        stderr = self.expect_import("chakra", self.traces(*map(self.converted, range(4))))
+        self.assertIn("warning: 4 collectives of the host's side state no comm_type: they are work of the host, and the kernels "
+                      "communicate\n", stderr)
+        self.assertIn("warning: 20 control dependencies of operators of PyTorch state who calls whom, and no order: they are "
+                      "ignored, as by Chakra's feeder\n", stderr)
+        dump = self.expect_ok("dump", self.folder / "run", "--ranks", "2")[0]
+        self.assertIn("host other: nccl:all_reduce(0)", dump)
+        self.assertIn("all-reduce bf16 1.049 MB over 4", dump)
+        self.assertIn("receive 4.096 KB from rank 0", dump)
+        self.replay()
+
+    def test_a_message_without_a_peer_needs_a_group_of_two(self):
+        first, second = self.pair()
+        self.traces(first, trace(node(1, SEND, comm_size=64, pg_name="all")), trace(node(1, COMP)),
+                    groups={"7": [0, 1], "all": [0, 1, 2]})
+        self.expect_error(f"{self.folder}/traces/t.1.et: error: node 1: its group 'all' has 3 ranks, so it needs a comm_dst: the "
+                          "other rank\n", "chakra", self.folder / "traces")
+        self.traces(first, trace(node(1, SEND, comm_size=64)), trace(node(1, COMP)))
+        self.expect_error(f"{self.folder}/traces/t.1.et: error: node 1 ('n'): a COMM_SEND_NODE needs a comm_dst: the other rank\n",
+                          "chakra", self.folder / "traces")
+
+    def test_traces_in_json(self):
+        """The jsonizer's text of the traces of pair(), and the feeder's, are the same workload."""
+        self.expect_import("chakra", self.traces(*self.pair(), groups={"7": [0, 1]}))
+        expected = self.expect_ok("dump", self.folder / "run", "--ranks", "0,1")[0]
+        one = 1 << 20
+        jsonized = [
+            [{"version": "0.0.4"},
+             {"id": "30", "name": "sum", "type": "COMM_COLL_NODE", "dataDeps": ["20"], "attr": [
+                 {"name": "comm_type", "int64Val": "0"}, {"name": "comm_size", "int64Val": str(one)},
+                 {"name": "pg_name", "stringVal": "7"}]},
+             {"id": "20", "name": "send", "type": "COMM_SEND_NODE", "dataDeps": ["10"], "attr": [
+                 {"name": "comm_dst", "int32Val": 1}, {"name": "comm_size", "uint64Val": "4096"}, {"name": "comm_tag", "int32Val": 3}]},
+             {"id": "10", "name": "a", "type": "COMP_NODE", "durationMicros": "100"}],
+            [{"version": "1.0.0"},
+             {"id": "4", "name": "b", "type": "COMP_NODE", "ctrlDeps": ["2"], "durationMicros": "50"},
+             {"id": "2", "name": "recv", "type": "COMM_RECV_NODE", "attr": [
+                 {"name": "comm_src", "int32Val": 0}, {"name": "comm_size", "uint64Val": "4096"}, {"name": "comm_tag", "int32Val": 3}]},
+             {"id": "9", "name": "sum", "type": "COMM_COLL_NODE", "dataDeps": ["4"], "attr": [
+                 {"name": "comm_type", "int64Val": "0"}, {"name": "comm_size", "int64Val": str(one)},
+                 {"name": "pg_name", "stringVal": "7"}]}]]
+        feeder = [
+            [{"Id": 30, "Name": "sum", "NodeType": 7, "data_deps": [20], "comm_type": 0, "comm_size": one, "pg_name": "7"},
+             {"Id": 20, "Name": "send", "NodeType": 5, "data_deps": [10], "comm_dst": 1, "comm_size": 4096, "comm_tag": 3},
+             {"Id": 10, "Name": "a", "NodeType": 4, "data_deps": [], "runtime": 100}],
+            [{"Id": 4, "Name": "b", "NodeType": 4, "data_deps": [2], "runtime": 50},
+             {"Id": 2, "Name": "recv", "NodeType": 6, "data_deps": [], "comm_src": 0, "comm_size": 4096, "comm_tag": 3},
+             {"Id": 9, "Name": "sum", "NodeType": 7, "data_deps": [4], "comm_type": 0, "comm_size": one, "pg_name": "7"}]]
+        for form, texts in [("jsonizer", ["".join(json.dumps(o, indent=2) for o in rank) for rank in jsonized]),
+                            ("feeder", [json.dumps({"workload_graph": rank}) for rank in feeder])]:
+            with self.subTest(form):
+                for rank, text in enumerate(texts):
+                    self.write(f"{form}/t.{rank}.json", text)
+                self.write(f"{form}/t.json", json.dumps({"7": [0, 1]}))
+                self.expect_import("chakra", self.folder / form)
+                self.assertEqual(self.expect_ok("dump", self.folder / "run", "--ranks", "0,1")[0], expected)
+
     def test_exploded_traces_are_chakra_traces(self):
         """The importer, which ignores Drydock's attributes, finds the same work in the output of explode."""
         run = self.generate("generated", *SMALL)
@@ -135,7 +209,7 @@ class Import(Graphs):
              f"{t1}: error: node 1 ('n'): another node has the same id\n"),
             (lambda: self.traces(first, trace(node(1, 0))), f"{t1}: error: node 1 ('n'): its type 0 is unknown\n"),
             (lambda: self.traces(first, trace(node(1, RECV, comm_src=0))),
-             f"{t1}: error: node 1 ('n'): a COMM_RECV_NODE needs a comm_size\n"),
+             f"{t1}: error: node 1 ('n'): a COMM_RECV_NODE needs a comm_size: the bytes that it moves\n"),
             (lambda: self.traces(first, trace(node(1, RECV, comm_src=1, comm_size=3))),
              f"{t1}: error: node 1 ('n'): its comm_src is its own rank\n"),
             (lambda: self.traces(first, trace(node(1, COLL, comm_type=10, comm_size=3))),
@@ -221,6 +295,53 @@ class Import(Graphs):
             path.write_text(whole.replace(old, new))
             with self.subTest(new=new):
                 self.assertEqual(self.run_import("goal", path), (1, "", f"{path}:{message}"))
+
+    def test_a_binary_goal_schedule_is_the_same_as_its_text(self):
+        text = ("num_ranks 2\nrank 0 {\nl1: calc 100 cpu 0\nl2: send 64b to 1 tag 7 cpu 0 nic 0\nl2 requires l1\n}\n"
+                "rank 1 {\nl1: recv 64b from 0 tag 7 cpu 0 nic 0\n}\n")
+        self.expect_import("goal", self.write("s.goal", text))
+        expected = self.expect_ok("dump", self.folder / "run", "--ranks", "0,1")[0]
+
+        def op(kind, peer, size, tag, dependents):
+            return struct.pack("<IBIQIBBIIII", 0, kind, peer, size, tag, 0, 0, dependents, 0, 0, dependents)
+
+        ranks = [struct.pack("<II", 2, 0) + op(3, 0, 100, 0, 1) + op(1, 1, 64, 7, 0) + struct.pack("<I", 1),
+                 struct.pack("<II", 1, 0) + op(2, 0, 64, 7, 0)]
+        begin = 6 + 2 * 16
+        middle, end = begin + len(ranks[0]), begin + len(ranks[0]) + len(ranks[1])
+        binary = struct.pack("<QIBBQQQQ", 4223, 2, 0, 0, begin, middle, middle, end) + b"".join(ranks)
+        place = self.write("s.bin", binary)
+        self.expect_import("goal", place)
+        self.assertEqual(self.expect_ok("dump", self.folder / "run", "--ranks", "0,1")[0], expected)
+        status, _, stderr = self.run_import("goal", self.write("s.bin", binary[:-1]))
+        self.assertEqual((status, stderr), (1, f"{place}: error: the binary schedule ends too early: it is damaged or cut\n"))
+
+    def test_an_inventory_becomes_a_cluster(self):
+        nics = "".join(f'[{n + 1}]\t"H-{h}{n}"[1](x)\t\t# "dgx{h} mlx5_{n}" lid 1 4xHDR\n' for h in (2, 10) for n in range(8))
+        net = self.write("net.txt", 'Switch\t40 "S-1"\t# "MF0;leaf1:MQM8700/U1" enhanced port 0 lid 1 lmc 0\n' +
+                         nics + "".join(
+                             f'Ca\t1 "H-{h}{n}"\t# "dgx{h} mlx5_{n}"\n' for h in (2, 10) for n in range(8)) +
+                         'Ca\t1 "H-s"\t# "storage1 mlx5_0"\n[1](x)\t"S-1"[40]\t# lid 3 lmc 0 "leaf1" lid 1 4xHDR\n')
+        base = "configs/clusters/dgx-a100-80g-8.topo"
+        status, _, stderr = self.run_tool("import-cluster", "--from", "ibnetdiscover", net, "--host", base, "-o",
+                                          self.folder / "mine.topo")
+        self.assertEqual(status, 0, stderr)
+        self.assertIn("note: hosts with other numbers of cables are left out: 1 with 1 (storage1)\n", stderr)
+        cluster = (self.folder / "mine.topo").read_text()
+        self.assertIn("# host0 is dgx2\n# host1 is dgx10\n", cluster)
+        self.assertIn("- {from: 'leaf1', to: host1/nic7, rate: 200 Gbps, delay: 50000 ps}\n", cluster)
+        self.CLUSTER = self.folder / "mine.topo"
+        self.expect_import("goal", self.write("s.goal", "num_ranks 16\n" + "".join(
+            f"rank {r} {{\nl1: {'send 64b to 15' if r == 0 else 'recv 64b from 0' if r == 15 else 'calc 1'}\n}}\n"
+            for r in range(16))))
+        self.replay()
+        for words, message in [(["--from", "ibnetdiscover", net], "--host is required"),
+                               (["--from", "cables", net, "--host", base],
+                                "--hosts PATTERN is required with --from cables: which devices are hosts"),
+                               (["--from", "cable", net], "there is no inventory 'cable'; did you mean 'cables'?; valid values are "
+                                                          "ibnetdiscover, cables")]:
+            status, _, stderr = self.run_tool("import-cluster", *words)
+            self.assertEqual((status, stderr.splitlines()[0]), (2, f"workload-gen: error: {message}"))
 
     def test_usage(self):
         see = "workload-gen: see workload-gen import --help\n"

@@ -1,10 +1,12 @@
 #include "workload-gen/graph/commands.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
 
 #include "core/base/files.h"
 #include "core/base/spelling.h"
+#include "workload-gen/graph/cluster_command.h"
 
 namespace drydock {
 namespace {
@@ -53,9 +55,9 @@ std::unique_ptr<Command> MakeHelpCommand() { return std::make_unique<HelpCommand
 }  // namespace
 
 std::vector<CommandMaker> GraphCommands() {
-  return {MakeCheckCommand, MakeExplodeCommand, MakeMergeCommand,   MakeImportCommand,
-          MakeDumpCommand,  MakeDotCommand,     MakeGraphmlCommand, MakeStatsCommand,
-          MakeDiffCommand,  MakeHelpCommand};
+  return {MakeCheckCommand,         MakeExplodeCommand, MakeMergeCommand, MakeImportCommand,
+          MakeImportClusterCommand, MakeDumpCommand,    MakeDotCommand,   MakeGraphmlCommand,
+          MakeStatsCommand,         MakeDiffCommand,    MakeHelpCommand};
 }
 
 void AddSliceOptions(CLI::App* app, SliceWords* words) {

@@ -16,6 +16,7 @@
 #include "core/schema/cluster/host_file.h"
 #include "core/schema/cluster/nic_file.h"
 #include "core/schema/cluster/processor_file.h"
+#include "core/schema/cluster/simai_cluster.h"
 #include "core/schema/cluster/transport_file.h"
 #include "core/schema/fabric/limits.h"
 
@@ -327,11 +328,16 @@ void NameAfterFile(const std::string& path, YamlNode* root) {
   }
 }
 
+Result<YamlNode> LoadSections(const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  return IsSimaiTopology(text) ? ClusterOfSimai(text, path) : ParseYaml(text, path);
+}
+
 }  // namespace
 
 Result<ClusterInput> LoadCluster(const std::string& path,
                                  const std::vector<std::string>& overrides) {
-  ASSIGN_OR_RETURN(YamlNode root, LoadYaml(path));
+  ASSIGN_OR_RETURN(YamlNode root, LoadSections(path));
   for (const std::string& assignment : overrides) RETURN_IF_ERROR(ApplyOverride(assignment, &root));
   NameAfterFile(path, &root);
   return ReadCluster(root, [&](const std::string& name) { return FetchFromDisk(path, name); });

@@ -86,7 +86,7 @@ ChakraNode Read(const Node& from) {
   to.name = from.name();
   to.type = from.type();
   to.deps.assign(from.data_deps().begin(), from.data_deps().end());
-  to.deps.insert(to.deps.end(), from.ctrl_deps().begin(), from.ctrl_deps().end());
+  to.ctrl_deps.assign(from.ctrl_deps().begin(), from.ctrl_deps().end());
   to.duration_us = from.duration_micros();
   to.input_values = from.inputs().values();
   for (const AttributeProto& attribute : from.attr()) to.attributes.push_back(Read(attribute));

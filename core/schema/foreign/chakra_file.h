@@ -53,7 +53,8 @@ struct ChakraNode {
   uint64_t id = 0;
   std::string name;
   int type = 0;                // a ChakraKind, if it is in range
-  std::vector<uint64_t> deps;  // data and control
+  std::vector<uint64_t> deps;  // data
+  std::vector<uint64_t> ctrl_deps;
   uint64_t duration_us = 0;
   std::string input_values;
   std::vector<ChakraAttribute> attributes;
@@ -67,6 +68,10 @@ struct ChakraNode {
 // of the unreadable node, from 0.
 Status ForEachChakraNode(const std::string& content, const std::string& path,
                          const std::function<Status(const ChakraNode&)>& visit);
+
+// The same for a trace in JSON, as the jsonizer and the feeder of mlcommons' Chakra have it.
+Status ForEachChakraJsonNode(const std::string& content, const std::string& path,
+                             const std::function<Status(const ChakraNode&)>& visit);
 
 }  // namespace drydock
 

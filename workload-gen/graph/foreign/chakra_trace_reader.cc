@@ -27,8 +27,9 @@ bool SetCollective(int64_t type, ForeignOp* op) {
 }  // namespace
 
 Status ChakraTraceReader::Read(const std::string& content) {
-  RETURN_IF_ERROR(
-      ForEachChakraNode(content, path_, [this](const ChakraNode& node) { return Add(node); }));
+  const auto visit = [this](const ChakraNode& node) { return Add(node); };
+  RETURN_IF_ERROR(path_.ends_with(".json") ? ForEachChakraJsonNode(content, path_, visit)
+                                           : ForEachChakraNode(content, path_, visit));
   return Link();
 }
 
@@ -40,6 +41,14 @@ Status ChakraTraceReader::Add(const ChakraNode& node) {
     return Fail(node, "another node has the same id");
   }
   nodes_.push_back({node.id, -1, node.deps});
+  // What PyTorch called from where is no order: the converter of mlcommons has the order in the
+  // data dependencies, and its feeder reads no others.
+  if (node.Find("rf_id") != nullptr || node.Find("tid") != nullptr) {
+    counts_->callers += node.ctrl_deps.size();
+  } else {
+    std::vector<uint64_t>& deps = nodes_.back().deps;
+    deps.insert(deps.end(), node.ctrl_deps.begin(), node.ctrl_deps.end());
+  }
   if (node.type <= 0 || static_cast<size_t>(node.type) >= ChakraKindNames().size()) {
     return Fail(node, fmt::format("its type {} is unknown", node.type));
   }
@@ -48,7 +57,7 @@ Status ChakraTraceReader::Add(const ChakraNode& node) {
   op.id = node.id;
   if (kind == ChakraKind::kMetadata) {
     RETURN_IF_ERROR(AddMetadataGroups(node.input_values, path_, rank_count_, groups_));
-    if (node.deps.empty()) return OkStatus();
+    if (nodes_.back().deps.empty()) return OkStatus();
     MakeNothing("metadata", &op);
   } else {
     RETURN_IF_ERROR(ReadOp(node, &op));
@@ -63,7 +72,9 @@ Status ChakraTraceReader::ReadOp(const ChakraNode& node, ForeignOp* op) {
     case ChakraKind::kCompute:
       return ReadCompute(node, op);
     case ChakraKind::kCollective:
-      return ReadCollective(node, op);
+      if (!IsHostCall(node)) return ReadCollective(node, op);
+      ++counts_->host_calls;
+      return ReadCompute(node, op);
     case ChakraKind::kMemoryLoad:
     case ChakraKind::kMemoryStore:
       return ReadTransfer(node, op);
@@ -137,7 +148,7 @@ Status ChakraTraceReader::ReadTransfer(const ChakraNode& node, ForeignOp* op) {
 Status ChakraTraceReader::ReadSize(const ChakraNode& node, ForeignOp* op) {
   const int64_t* size = node.Integer("comm_size");
   if (size == nullptr) {
-    return Fail(node, fmt::format("a {} needs a comm_size",
+    return Fail(node, fmt::format("a {} needs a comm_size: the bytes that it moves",
                                   ChakraKindNames()[static_cast<size_t>(node.type)]));
   }
   if (*size < 0 || *size > kMaxBytes) {
@@ -148,11 +159,33 @@ Status ChakraTraceReader::ReadSize(const ChakraNode& node, ForeignOp* op) {
   return OkStatus();
 }
 
+bool ChakraTraceReader::IsHostCall(const ChakraNode& node) {
+  const int64_t* on_host = node.Integer("is_cpu_op");
+  return on_host != nullptr && *on_host != 0 && node.Find("comm_type") == nullptr;
+}
+
+Result<int64_t> ChakraTraceReader::CollectiveType(const ChakraNode& node) const {
+  if (const int64_t* type = node.Integer("comm_type")) return *type;
+  // NCCL's kernels have the name of the collective: ncclDevKernel_AllReduce_Sum_f32_RING_LL(...).
+  static constexpr std::pair<std::string_view, ChakraCollective> kKernels[] = {
+      {"_AllReduce_", ChakraCollective::kAllReduce},
+      {"_AllGather_", ChakraCollective::kAllGather},
+      {"_ReduceScatter_", ChakraCollective::kReduceScatter},
+      {"_Broadcast_", ChakraCollective::kBroadcast},
+      {"_Reduce_", ChakraCollective::kReduce},
+      {"_SendRecv", ChakraCollective::kAllToAll}};
+  if (node.name.starts_with("nccl")) {
+    for (const auto& [part, type] : kKernels) {
+      if (node.name.find(part) != node.name.npos) return static_cast<int64_t>(type);
+    }
+  }
+  return Fail(node, "a COMM_COLL_NODE needs a comm_type");
+}
+
 Status ChakraTraceReader::ReadCollective(const ChakraNode& node, ForeignOp* op) {
-  const int64_t* type = node.Integer("comm_type");
-  if (type == nullptr) return Fail(node, "a COMM_COLL_NODE needs a comm_type");
-  if (!SetCollective(*type, op)) {
-    return Fail(node, fmt::format("its comm_type {} is unknown", *type));
+  ASSIGN_OR_RETURN(const int64_t type, CollectiveType(node));
+  if (!SetCollective(type, op)) {
+    return Fail(node, fmt::format("its comm_type {} is unknown", type));
   }
   op->kind = OpKind::kCollective;
   if (const int64_t* root = node.Integer("root")) {
@@ -161,19 +194,23 @@ Status ChakraTraceReader::ReadCollective(const ChakraNode& node, ForeignOp* op) 
     }
     op->root = static_cast<int32_t>(*root);
   }
-  if (static_cast<ChakraCollective>(*type) == ChakraCollective::kBarrier) {
+  if (static_cast<ChakraCollective>(type) == ChakraCollective::kBarrier) {
     ++counts_->barriers;
     op->bytes = 4;  // an all-reduce of one number, as PyTorch's barrier over NCCL is
   } else {
     RETURN_IF_ERROR(ReadSize(node, op));
   }
+  AddGroupName(node);
+  return OkStatus();
+}
+
+void ChakraTraceReader::AddGroupName(const ChakraNode& node) {
   std::string group;
   if (const ChakraAttribute* name = node.Find("pg_name")) {
     group =
         name->kind == ChakraAttribute::Kind::kText ? name->text : fmt::format("{}", name->integer);
   }
   group_names_.emplace_back(static_cast<uint32_t>(out_.ops.size()), group == "0" ? "" : group);
-  return OkStatus();
 }
 
 Status ChakraTraceReader::ReadMessage(const ChakraNode& node, ForeignOp* op) {
@@ -181,18 +218,24 @@ Status ChakraTraceReader::ReadMessage(const ChakraNode& node, ForeignOp* op) {
   const char* key = sends ? "comm_dst" : "comm_src";
   const int64_t* peer = node.Integer(key);
   const std::string& kind = ChakraKindNames()[static_cast<size_t>(node.type)];
-  if (peer == nullptr) return Fail(node, fmt::format("a {} needs a {}", kind, key));
-  if (*peer < 0 || *peer >= rank_count_) {
+  if (peer == nullptr && node.Find("pg_name") == nullptr) {
+    return Fail(node, fmt::format("a {} needs a {}: the other rank", kind, key));
+  }
+  if (peer == nullptr) {  // mlcommons' converter: ResolveGroups finds the other rank of a pair
+    AddGroupName(node);
+  } else if (*peer < 0 || *peer >= rank_count_) {
     return Fail(node, fmt::format("its {} is {}, but there are {} ranks", key, *peer, rank_count_));
   }
-  if (*peer == rank_) return Fail(node, fmt::format("its {} is its own rank", key));
+  if (peer != nullptr && *peer == rank_) {
+    return Fail(node, fmt::format("its {} is its own rank", key));
+  }
   RETURN_IF_ERROR(ReadSize(node, op));
   const int64_t* tag = node.Integer("comm_tag");
   if (tag != nullptr && (*tag < INT32_MIN || *tag > INT32_MAX)) {
     return Fail(node, fmt::format("its comm_tag {} has more than 32 bits", *tag));
   }
   op->kind = sends ? OpKind::kSend : OpKind::kRecv;
-  op->peer = static_cast<int32_t>(*peer);
+  op->peer = peer == nullptr ? -1 : static_cast<int32_t>(*peer);
   op->tag = tag == nullptr ? 0 : static_cast<int32_t>(*tag);
   if (op->bytes == 0) MakeNothing("empty message", op);
   return OkStatus();

@@ -20,6 +20,8 @@ struct ChakraCounts {
   size_t timed_calls = 0;  // communication with a duration
   size_t counted = 0;      // compute without one
   size_t memory_ops = 0;
+  size_t host_calls = 0;  // communication nodes of the host's side, without communication
+  size_t callers = 0;     // control dependencies that state callers
 };
 
 // Reads one trace. Adds the groups of its metadata to *groups and its compute to the job's tables.
@@ -42,7 +44,8 @@ class ChakraTraceReader {
 
   Status Read(const std::string& content);
 
-  // Pairs of an op and its pg_name. "" is the group of all ranks.
+  // Pairs of an op and its pg_name: collectives, and messages without a peer (-1). "" is the group
+  // of all ranks.
   const std::vector<std::pair<uint32_t, std::string>>& group_names() const { return group_names_; }
   ForeignRank TakeRank() { return std::move(out_); }
 
@@ -61,7 +64,12 @@ class ChakraTraceReader {
   Status ReadSize(const ChakraNode& node, ForeignOp* op);
   Status ReadCollective(const ChakraNode& node, ForeignOp* op);
   Status ReadMessage(const ChakraNode& node, ForeignOp* op);
+  // mlcommons' converter gives the host's call of a collective the type of the collective, too. The
+  // kernel has the size.
+  static bool IsHostCall(const ChakraNode& node);
+  Result<int64_t> CollectiveType(const ChakraNode& node) const;
   Status ReadTransfer(const ChakraNode& node, ForeignOp* op);
+  void AddGroupName(const ChakraNode& node);  // of the op that comes next
   void MakeNothing(const char* name, ForeignOp* op);
   // Replaces the ids of dependencies by indices.
   Status Link();

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/schema/foreign/json_place.h"
 #include "workload-gen/graph/foreign/import.h"
 
 namespace drydock {
@@ -15,20 +15,12 @@ using Json = nlohmann::json;
 // A value of a few bytes takes about 100 bytes of memory.
 constexpr size_t kMaxBytes = 32 << 20;
 
-Location PlaceOf(const std::string& text, const std::string& path, size_t byte) {
-  const size_t at = std::min(byte == 0 ? 0 : byte - 1, text.size());
-  const auto line = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
-  const size_t before = text.rfind('\n', at == 0 ? 0 : at - 1);
-  const size_t begin = before == std::string::npos || line == 0 ? 0 : before + 1;
-  return {path, static_cast<int>(line) + 1, static_cast<int>(at - begin) + 1};
-}
-
 Result<Json> Parse(const std::string& text, const std::string& path) {
   if (text.size() > kMaxBytes) return Error("the groups are larger than 32 MiB", {path, 0, 0});
   try {
     return Json::parse(text);
   } catch (const Json::parse_error& e) {
-    return Error("this is not valid JSON", PlaceOf(text, path, e.byte));
+    return Error("this is not valid JSON", JsonPlace(text, path, e.byte));
   } catch (const Json::out_of_range&) {  // the exception has no position
     return Error("a number has no value: it is too large", {path, 0, 0});
   }

@@ -109,6 +109,7 @@ class ChakraImport {
     if (own == ranks.end()) {
       return Fail(open, fmt::format("the rank is not in its group '{}'", PrintableName(open.name)));
     }
+    if (op.kind != OpKind::kCollective) return ResolvePeer(open, ranks, &op);
     op.group = index;
     if (HasRoot(op.collective) && op.root > 0) {  // a rank, not a member
       const auto root = std::find(ranks.begin(), ranks.end(), op.root);
@@ -132,6 +133,18 @@ class ChakraImport {
     return OkStatus();
   }
 
+  // A message without a peer, which its group states if it is a pair.
+  Status ResolvePeer(const OpenGroup& open, const std::vector<int>& ranks, ForeignOp* op) const {
+    if (op->kind == OpKind::kCompute) return OkStatus();  // an empty message
+    if (ranks.size() != 2) {
+      return Fail(open, fmt::format("its group '{}' has {} ranks, so it needs a {}: the other rank",
+                                    PrintableName(open.name), ranks.size(),
+                                    op->kind == OpKind::kSend ? "comm_dst" : "comm_src"));
+    }
+    op->peer = ranks[0] == static_cast<int>(open.rank) ? ranks[1] : ranks[0];
+    return OkStatus();
+  }
+
   void AddWarnings(std::vector<std::string>* out) const {
     const auto add = [out](size_t count, const char* what) {
       if (count > 0) out->push_back(fmt::format("{} {}", count, what));
@@ -147,6 +160,12 @@ class ChakraImport {
       add(counts_.memory_ops,
           "loads and stores use the host's memory, because the cluster has no remote memory");
     }
+    add(counts_.host_calls,
+        "collectives of the host's side state no comm_type: they are work of the host, and the "
+        "kernels communicate");
+    add(counts_.callers,
+        "control dependencies of operators of PyTorch state who calls whom, and no order: they "
+        "are ignored, as by Chakra's feeder");
     add(counts_.timed_calls,
         "communication ops state a duration, which is ignored: the network model computes it");
   }

@@ -1,4 +1,4 @@
-// Imports GOAL schedules in text, the input of ATLAHS and LogGOPSim.
+// Imports GOAL schedules, the input of ATLAHS and LogGOPSim, in text or binary.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/files.h"
+#include "workload-gen/graph/foreign/goal_binary.h"
 #include "workload-gen/graph/foreign/import.h"
 #include "workload-gen/graph/foreign/import_order.h"
 #include "workload-gen/graph/foreign/text_lines.h"
@@ -283,9 +284,17 @@ class GoalReader {
 
 Result<Imported> ImportGoal(const ImportInput& input, const Topology& topology,
                             const ForeignOptions& options) {
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(input.place));
+  ASSIGN_OR_RETURN(std::string text, ReadFile(input.place));
+  const bool is_binary = IsGoalBinary(text);
+  if (is_binary) {
+    ASSIGN_OR_RETURN(text, GoalText(text, input.place));
+  }
   GoalReader reader(text, input.place, topology.gpu_count());
-  ASSIGN_OR_RETURN(ForeignJob job, reader.Read());
+  Result<ForeignJob> read = reader.Read();
+  // A binary schedule has no lines.
+  if (!read.ok() && is_binary) return Error(read.error().message(), {input.place, 0, 0});
+  RETURN_IF_ERROR(read);
+  ForeignJob job = std::move(*read);
   job.name = BaseName(input.place);
   job.format = "GOAL";
   ASSIGN_OR_RETURN(Imported imported, AssembleWorkload(std::move(job), topology, options));

@@ -344,7 +344,8 @@ TEST(SimaiTest, ReportsThePlaceOfMistakes) {
             "w.txt:3:1: error: expected 12 columns, found 11");
   EXPECT_EQ(error(head + "1\na -1 1 ALREDUCE 0 1 NONE 0 1 NONE 0 0\n"),
             "w.txt:3:8: error: there is no collective 'ALREDUCE'; did you mean 'ALLREDUCE'?; "
-            "collectives are NONE, ALLGATHER, ALLREDUCE, ALLTOALL, REDUCESCATTER, each also with "
+            "collectives are NONE, ALLGATHER, ALLREDUCE, ALLTOALL, BROADCAST, REDUCESCATTER, each "
+            "also with "
             "_EP or _DP_EP");
   EXPECT_EQ(error(head + "1\na -1 1e30 NONE 0 1 NONE 0 1 NONE 0 0\n"),
             "w.txt:3:6: error: expected nanoseconds from 0 to an hour");

@@ -223,6 +223,7 @@ class Parser {
     static const std::map<std::string, CollectiveType> kinds = {
         {"ALLREDUCE", CollectiveType::kAllReduce},
         {"ALLGATHER", CollectiveType::kAllGather},
+        {"BROADCAST", CollectiveType::kBroadcast},
         {"REDUCESCATTER", CollectiveType::kReduceScatter},
         {"ALLTOALL", CollectiveType::kAllToAll}};
     const auto found = kinds.find(name);

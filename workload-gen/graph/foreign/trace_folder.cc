@@ -6,6 +6,7 @@
 #include <charconv>
 #include <filesystem>
 #include <map>
+#include <string_view>
 
 #include "core/base/files.h"
 #include "core/base/spelling.h"
@@ -15,10 +16,17 @@ namespace {
 
 constexpr int kMaxRanks = 1 << 20;
 
-// Returns the rank of "<prefix>.<rank>.et", or -1 for other names. STG's default ending is .eg.
+// STG's default ending is .eg. Chakra's jsonizer and feeder have .json.
+constexpr std::string_view kEndings[] = {".et", ".eg", ".json"};
+
+// Returns the rank of "<prefix>.<rank>.et", or -1 for other names.
 int RankOf(const std::string& name, std::string* prefix) {
-  if (!name.ends_with(".et") && !name.ends_with(".eg")) return -1;
-  const std::string stem = name.substr(0, name.size() - 3);
+  size_t ending = 0;
+  for (const std::string_view each : kEndings) {
+    if (name.ends_with(each)) ending = each.size();
+  }
+  if (ending == 0) return -1;
+  const std::string stem = name.substr(0, name.size() - ending);
   const size_t dot = stem.rfind('.');
   if (dot == std::string::npos || dot + 1 == stem.size()) return -1;
   int rank = -1;
@@ -38,7 +46,10 @@ ByPrefix TracesIn(const std::string& folder) {
     std::string prefix;
     const std::string name = entry.path().filename().string();
     const int rank = RankOf(name, &prefix);
-    if (rank >= 0) all[prefix][rank] = folder + "/" + name;
+    if (rank < 0) continue;
+    // A jsonized copy stands beside its trace.
+    std::string& path = all[prefix][rank];
+    if (path.empty() || path.ends_with(".json")) path = folder + "/" + name;
   }
   return all;
 }
@@ -57,11 +68,25 @@ Result<TraceFolder> Complete(const std::string& prefix, const std::map<int, std:
   return folder;
 }
 
+// The trace is that of rank 0 if its name has no rank.
+Result<TraceFolder> TraceOf(const std::string& path) {
+  std::string prefix;
+  if (RankOf(BaseName(path), &prefix) >= 0) {
+    return Complete(DirectoryOf(path) + "/" + prefix, TracesIn(DirectoryOf(path))[prefix]);
+  }
+  prefix = path;
+  for (const std::string_view ending : kEndings) {
+    if (prefix.ends_with(ending)) prefix.resize(prefix.size() - ending.size());
+  }
+  return TraceFolder{prefix, {path}};
+}
+
 }  // namespace
 
 Result<TraceFolder> FindTraces(const std::string& place) {
   std::error_code error;
   const bool is_folder = std::filesystem::is_directory(place, error);
+  if (!is_folder && std::filesystem::is_regular_file(place, error)) return TraceOf(place);
   const std::string folder = is_folder ? place : DirectoryOf(place);
   const ByPrefix all = TracesIn(folder);
   if (is_folder && all.size() == 1) {
@@ -70,7 +95,7 @@ Result<TraceFolder> FindTraces(const std::string& place) {
   std::vector<std::string> prefixes;
   for (const auto& [prefix, traces] : all) prefixes.push_back(prefix);
   if (all.empty()) {
-    return Error("there are no traces here (<prefix>.<rank>.et)", {folder, 0, 0});
+    return Error("there are no traces here (<prefix>.<rank>.et or .json)", {folder, 0, 0});
   }
   if (is_folder) {
     return Error(fmt::format("there are traces of several runs here: {}; add one of these to the "
