@@ -67,13 +67,15 @@ std::optional<std::string> MemoryMistakeOf(const Framework& framework, const Top
 
 Status ChooseAssumed(const Framework& framework, const Topology& topology, ImportNotes* notes,
                      TrainingJob* job) {
-  if (notes->assumed.empty()) return OkStatus();
   const OpenChoices open = {.tensor = IsAssumed(*notes, "parallel.tensor"),
                             .pipeline = IsAssumed(*notes, "parallel.pipeline"),
                             .expert = IsAssumed(*notes, "parallel.expert"),
                             .recompute = IsAssumed(*notes, "training.recompute"),
                             .batch = IsAssumed(*notes, "training.global_batch"),
                             .step_tokens = kAssumedStepTokens};
+  if (!open.tensor && !open.pipeline && !open.expert && !open.recompute && !open.batch) {
+    return OkStatus();
+  }
   RETURN_IF_ERROR(FitLayout(
       open, topology,
       [&](const TrainingJob& other, const ParallelLayout& layout) -> std::optional<std::string> {

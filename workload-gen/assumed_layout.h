@@ -19,8 +19,8 @@ std::optional<std::string> MemoryMistakeOf(const Framework& framework, const Top
                                            TrainingJob job, ParallelLayout layout);
 
 // Sets the parallel degrees, recomputation and the batch that `notes` lists as assumed to values
-// that fit the cluster (layout/fitting_layout.h), and renews the list. Does nothing if the list is
-// empty.
+// that fit the cluster (layout/fitting_layout.h), and renews the list. Does nothing if none of
+// them is assumed.
 Status ChooseAssumed(const Framework& framework, const Topology& topology, ImportNotes* notes,
                      TrainingJob* job);
 

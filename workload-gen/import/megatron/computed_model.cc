@@ -121,11 +121,9 @@ class ComputedModel {
   }
 
   void Assume(const Vocabulary& vocabulary, const std::string& of) {
-    r_.Set("model.vocab", std::to_string(vocabulary.tokens));
-    notes_.remarks.push_back(
-        fmt::format("model.vocab={} is assumed for {} ({}); --vocab-size or --set model.vocab= "
-                    "says it",
-                    vocabulary.tokens, of, vocabulary.source));
+    r_.tree.Assume({"model.vocab", std::to_string(vocabulary.tokens),
+                    fmt::format("of {} ({})", of, vocabulary.source)},
+                   &notes_);
   }
 
   void SetLatent() {

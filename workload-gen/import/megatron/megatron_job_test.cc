@@ -17,11 +17,10 @@ TEST(MegatronJob, AssumesAVocabularyAndSaysSo) {
   Result<TrainingJob> job = Parse(script, {}, &notes);
   ASSERT_TRUE(job.ok()) << job.error().ToString();
   EXPECT_EQ(job->model.embedding.vocab, 50257);
-  ASSERT_EQ(notes.remarks.size(), 1u);
-  EXPECT_EQ(
-      notes.remarks[0],
-      "model.vocab=50257 is assumed for GPT2BPETokenizer, the default (vocab.json of GPT-2 as "
-      "released); --vocab-size or --set model.vocab= says it");
+  ASSERT_EQ(notes.assumed.size(), 1u);
+  EXPECT_EQ(notes.assumed[0].key, "model.vocab");
+  EXPECT_EQ(notes.assumed[0].source,
+            "of GPT2BPETokenizer, the default (vocab.json of GPT-2 as released)");
   job =
       Parse(script + "--tokenizer-type GPTSentencePieceTokenizer --tokenizer-model $M", {}, &notes);
   ASSERT_TRUE(job.ok()) << job.error().ToString();
