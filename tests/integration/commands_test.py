@@ -502,7 +502,7 @@ run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
     def test_suites_of_run_tests(self):
         self.expect(self.sandbox.run("run_tests.sh", "fsat"), 2,
                     "run_tests.sh: error: no suite is called 'fsat'; did you mean 'fast'?; the suites are "
-                    "fast integration validation capture cuda bench-short scoreboard bench all asan tsan coverage\n"
+                    "fast integration validation capture cuda package bench-short scoreboard bench all asan tsan coverage\n"
                     "run_tests.sh: see ./run_tests.sh --help\n")
         self.expect(self.sandbox.run("run_tests.sh", "--filer", "x"), 2,
                     "run_tests.sh: error: unknown option '--filer'; did you mean '--filter'?\n"
