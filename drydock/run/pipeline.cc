@@ -56,6 +56,14 @@ Status CheckReadable(const std::string& path, const Words& shipped = {}) {
   return Error(fmt::format("cannot read: {}{}", strerror(code), suggestion), {path, 0, 0});
 }
 
+// Prints on standard output. Returns the exit status.
+int Print(const Caller& caller, const std::string& text) {
+  fputs(text.c_str(), stdout);
+  if (fflush(stdout) == 0) return 0;
+  Say(fmt::format("{}: error: cannot write to standard output\n", caller.name));
+  return kExitBadInput;
+}
+
 // A word as a shell takes it.
 std::string Quoted(const std::string& word) {
   const bool plain = word.find_first_not_of(
@@ -280,8 +288,7 @@ int RunPipeline(const Caller& caller, const std::vector<std::string>& words) {
     return kExitUsage;
   }
   if (options->help) {
-    fputs(RunHelp(caller.command).c_str(), stdout);
-    return fflush(stdout) == 0 ? 0 : kExitBadInput;
+    return Print(caller, RunHelp(caller.command));
   }
   Pipeline pipeline(caller, *options);
   const Status files = pipeline.CheckFiles();
@@ -290,8 +297,7 @@ int RunPipeline(const Caller& caller, const std::vector<std::string>& words) {
     return kExitBadInput;
   }
   if (options->dry_run) {
-    fputs(pipeline.Text().c_str(), stdout);
-    return fflush(stdout) == 0 ? 0 : kExitBadInput;
+    return Print(caller, pipeline.Text());
   }
   return pipeline.Run();
 }
