@@ -4,7 +4,7 @@ set -euo pipefail
 # shellcheck source=scripts/setup.sh
 source "$(dirname "${BASH_SOURCE[0]}")/scripts/setup.sh"
 
-suites=(fast integration validation capture cuda bench-short scoreboard bench all asan tsan coverage)
+suites=(fast integration validation capture cuda package bench-short scoreboard bench all asan tsan coverage)
 
 print_help() {
   cat <<TEXT
@@ -19,6 +19,7 @@ Suites (default: all):
   validation    compares predicted with published iteration times
   capture       runs programs of PyTorch without a GPU; fetches PyTorch (0.9 GB, once)
   cuda          compiles gpu-profiler with nvcc; fetches nvcc if the machine has none (528 MB, once)
+  package       installs the Debian package in an empty Debian 12; needs root and debootstrap
   bench-short   a rough check of the packet network's speed and memory; seconds, even on a busy machine
   all           all suites above
   scoreboard    predicts all published results, as run_validation.sh does, without writing the page; an hour

@@ -14,7 +14,7 @@
 #include "capture/tape/make_tape.h"
 #include "capture/tape/tape_text.h"
 #include "core/base/files.h"
-#include "core/base/version.h"
+#include "core/base/installation.h"
 #include "core/nccl/nccl_library.h"
 #include "core/schema/artefacts/artefacts.h"
 #include "core/schema/cluster/cluster_file.h"
@@ -59,7 +59,7 @@ Status WriteRun(const Options& options, const ClusterInput& cluster,
   workload.class_count = recording.ranks.size() > 1 ? 2 : 1;
   if (workload.class_count == 1) workload.programs.pop_back();
   ASSIGN_OR_RETURN(workload.launch, capture::LaunchCosts(tape.host));
-  const std::string path = std::string(kDefaultConfigDirectory) + "/host-memory.yaml";
+  const std::string path = ConfigDirectory() + "/host-memory.yaml";
   ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
   ASSIGN_OR_RETURN(const HostMemoryDefaults defaults, ParseHostMemoryFile(text, path));
   for (const HostKind& kind : cluster.topology.host_kinds) {

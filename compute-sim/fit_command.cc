@@ -1,7 +1,8 @@
 // compute-sim fit: fits the parameters of a GPU to measured rows and states their errors.
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
 
 #include "compute-sim/commands.h"
 #include "compute-sim/fit/fit.h"
@@ -9,8 +10,8 @@
 #include "compute-sim/kernel/kernel_parameters_text.h"
 #include "compute-sim/model/simulate.h"
 #include "core/base/files.h"
+#include "core/base/installation.h"
 #include "core/base/spelling.h"
-#include "core/base/version.h"
 #include "core/base/writable.h"
 
 namespace drydock {
@@ -54,7 +55,7 @@ Result<GpuData> LoadData(const Options& options) {
 }
 
 Result<FitWeights> LoadFitWeights() {
-  const std::string path = std::string(kDefaultConfigDirectory) + "/fit.yaml";
+  const std::string path = ConfigDirectory() + "/fit.yaml";
   ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
   return ParseFitWeights(text, path);
 }

@@ -6,14 +6,14 @@
 #include <filesystem>
 
 #include "core/base/files.h"
+#include "core/base/installation.h"
 #include "core/base/spelling.h"
-#include "core/base/version.h"
 #include "core/schema/cluster/gpu_file.h"
 
 namespace drydock {
 namespace {
 
-std::string GpuDirectory() { return std::string(kDefaultConfigDirectory) + "/gpus"; }
+std::string GpuDirectory() { return ConfigDirectory() + "/gpus"; }
 
 bool IsPath(const std::string& name) {
   return name.find('/') != std::string::npos || name.ends_with(".yaml");
@@ -62,7 +62,7 @@ std::vector<std::string> ShippedProfiles(const std::vector<GpuSpec>& gpus) {
   std::vector<std::string> paths;
   for (const GpuSpec& spec : gpus) {
     for (const std::string& name : {spec.name, spec.reference}) {
-      const std::string path = fmt::format("{}/profiles/{}.csv", kDefaultConfigDirectory, name);
+      const std::string path = fmt::format("{}/profiles/{}.csv", ConfigDirectory(), name);
       if (name.empty() || !FileExists(path)) continue;
       if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(path);
     }

@@ -1,16 +1,16 @@
 // exec-engine RUN: reads 1-workload/, 2-flows.pb and 3-times.pb, writes 4-timeline.pb.
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string_view>
 
+#include "core/base/installation.h"
 #include "core/base/processes.h"
 #include "core/base/spelling.h"
-#include "core/base/version.h"
 #include "core/base/writable.h"
 #include "core/model/fabric/transport_attributes_page.h"
 #include "core/model/timeline.h"
@@ -243,7 +243,7 @@ Result<Inputs> ReadInputs(const Options& options, bool writes) {
 // other forever.
 Status CheckSame(const Options& options, const Provenance& provenance, Processes* processes) {
   std::string own =
-      fmt::format("{} {} {}", kDrydockVersion, options.partitioning, options.network_log);
+      fmt::format("{} {} {}", DrydockVersion(), options.partitioning, options.network_log);
   for (const std::string& option : ResultOptions(options)) own += " " + option;
   for (const std::string& capture : options.captures) own += " " + capture;
   for (const auto& input : provenance.inputs) own += " " + input.sha256;

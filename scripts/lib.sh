@@ -2,7 +2,7 @@
 # Functions that the scripts share: paths, errors, and steps that show their times.
 # Source it after `set -euo pipefail`; it defines functions and four variables, and runs nothing.
 
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P) # the same tree by any path, symbolic links included
 deps=$root/.deps
 logs=$deps/log
 command_name=$(basename "$0")

@@ -9,7 +9,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 setup_options=(--nccl-archive --ns3-archive --jobs)
 declare -A own_archive=([NCCL]='' [NS3]='')
 jobs=''
-tool_targets=(workload-gen simccl compute-sim exec-engine report)
+# Every command of README.md.
+tool_targets=(drydock workload-gen simccl compute-sim exec-engine report collective-perf nccl-record drydock_commit)
 
 setup_options_help() {
   cat <<'TEXT'
@@ -41,26 +42,39 @@ default_jobs() {
   echo $((cores < memory ? cores : memory))
 }
 
+packages_stamp=$deps/stamp/packages
+
+packages_up_to_date() { up_to_date "$packages_stamp" "$root/scripts/packages.txt" /var/lib/dpkg/status; }
+
 set_up_packages() {
-  local stamp=$deps/stamp/packages missing
-  up_to_date "$stamp" "$root/scripts/packages.txt" /var/lib/dpkg/status && return
+  local missing
+  packages_up_to_date && return
   missing=$("$root/scripts/install_packages.sh" --missing) || fail "cannot list the installed packages; see above"
   if [[ -n $missing ]]; then
     # A step has no terminal, so sudo asks for a password here.
     if ((EUID != 0)) && [[ -t 0 ]] && command -v sudo >/dev/null; then sudo -v || true; fi
     step packages "installing $(wc -l <<<"$missing") packages" "$root/scripts/install_packages.sh"
   fi
-  touch "$stamp"
+  touch "$packages_stamp"
 }
 
-# set_up_source KEY FOLDER TITLE PRODUCT INPUT...: fetches a pinned source, builds it with third_party/FOLDER/build.sh.
+# The pinned sources: product in .deps and what it is built from, besides third_party/NAME.
+declare -A product_of=([nccl]=nccl/libhacknccl.so [ns3]=ns3/lib/cmake/ns3/ns3Config.cmake)
+nccl_inputs=("$root/patches/nccl" "$root/simccl/hacknccl" "$root"/core/nccl/hacknccl*.h
+  "$root/core/nccl/recording.h" "$root/core/nccl/rank_schedule.h" "$root/core/containers/hash.h")
+ns3_inputs=()
+
+# source_up_to_date FOLDER
+source_up_to_date() {
+  declare -n inputs_of=$1_inputs
+  [[ -e $deps/${product_of[$1]} ]] &&
+    up_to_date "$deps/stamp/$1" "$root/third_party/versions.sh" "$root/third_party/$1" "${inputs_of[@]}"
+}
+
+# set_up_source KEY FOLDER TITLE: fetches a pinned source, builds it with third_party/FOLDER/build.sh.
 set_up_source() {
-  local key=$1 name=$2 title=$3 product=$4 stamp=$deps/stamp/$2
-  shift 4
-  if [[ -e $product && -z ${own_archive[$key]} ]] &&
-    up_to_date "$stamp" "$root/third_party/versions.sh" "$root/third_party/$name" "$@"; then
-    return
-  fi
+  local key=$1 name=$2 title=$3 product=$deps/${product_of[$2]} stamp=$deps/stamp/$2
+  if [[ -z ${own_archive[$key]} ]] && source_up_to_date "$name"; then return; fi
   declare -n pin=$key
   step "fetch-$name" "source of $title" "$root/scripts/fetch_source.sh" "$key" "${own_archive[$key]}"
   step "build-$name" "building $title" \
@@ -69,35 +83,56 @@ set_up_source() {
   touch "$stamp"
 }
 
+# configured_here TREE: true if TREE was configured from this tree, by whatever path.
+configured_here() {
+  local home
+  home=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$1/CMakeCache.txt" 2>/dev/null) || return 1
+  [[ -n $home && $home -ef $root && -f $1/build.ninja ]]
+}
+
+# build_up_to_date PRESET TARGET...
+build_up_to_date() {
+  local tree=$root/build/$1
+  shift
+  configured_here "$tree" && [[ $(ninja -C "$tree" -n "$@" 2>&1 | tail -n 1) == "ninja: no work to do." ]]
+}
+
 # set_up_build PRESET TARGET...: configures and builds targets that are out of date.
 set_up_build() {
   local tree=$root/build/$1 options=() preset=$1
-  shift
-  if ! grep -qsxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$tree/CMakeCache.txt"; then
+  if ! configured_here "$tree"; then
     rm -rf "$tree" # never configured, interrupted, or the folder was moved
-  fi
-  if [[ ! -f $tree/build.ninja ]]; then
     command -v ccache >/dev/null && options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
     step "configure-$preset" "configuring Drydock ($preset)" cmake -S "$root" --preset "$preset" "${options[@]}"
   fi
-  [[ $(ninja -C "$tree" -n "$@" 2>&1 | tail -n 1) == "ninja: no work to do." ]] && return
+  build_up_to_date "$@" && return
+  shift
   step "build-$preset" "building Drydock ($preset)" ninja -C "$tree" -j "$jobs" "$@"
+}
+
+# is_set_up PRESET TARGET...: true if nothing is missing. It writes nothing, so a tree that cannot be written can be used.
+is_set_up() {
+  [[ -z ${own_archive[NCCL]}${own_archive[NS3]} ]] || return 1
+  packages_up_to_date || [[ -z $("$root/scripts/install_packages.sh" --missing 2>&1) ]] || return 1
+  source_up_to_date nccl && source_up_to_date ns3 && build_up_to_date "$@"
 }
 
 # set_up PRESET TARGET...: runs all steps. A second set-up in the same folder waits for the first.
 set_up() {
+  local folder
+  [[ -n $jobs ]] || jobs=$(default_jobs)
+  ! is_set_up "$@" || return 0
+  for folder in "$root" "$deps" "$root/build" "$root/build/$1"; do
+    [[ ! -e $folder || -w $folder ]] || fail "something is missing or out of date, but $folder cannot be written"
+  done
   # shellcheck source=third_party/versions.sh
   source "$root/third_party/versions.sh"
   mkdir -p "$deps/stamp"
   exec 9>"$deps/lock"
   flock -n 9 || { say "another set-up is running in $root; waiting for it"; flock 9; }
-  [[ -n $jobs ]] || jobs=$(default_jobs)
   set_up_packages
-  set_up_source NCCL nccl "NCCL ${NCCL[version]%-*}" "$deps/nccl/libhacknccl.so" \
-    "$root/patches/nccl" "$root/simccl/hacknccl" "$root"/core/nccl/hacknccl*.h \
-    "$root/core/nccl/recording.h" "$root/core/nccl/rank_schedule.h" \
-    "$root/core/containers/hash.h"
-  set_up_source NS3 ns3 "ns-3 ${NS3[version]%-*}" "$deps/ns3/lib/cmake/ns3/ns3Config.cmake"
+  set_up_source NCCL nccl "NCCL ${NCCL[version]%-*}"
+  set_up_source NS3 ns3 "ns-3 ${NS3[version]%-*}"
   set_up_build "$@"
   exec 9>&-
 }

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -21,6 +22,8 @@
 
 namespace drydock {
 namespace {
+
+constexpr std::chrono::seconds kLogInterval(30);  // of progress where there is no terminal
 
 const ToolInfo kTool = {"simccl",
                         "Plans each distinct communication call: what every member of its group "
@@ -98,12 +101,18 @@ Status CheckDeadlocks(const CommonOptions& common, const Workload& workload,
 
 Result<FlowPlan> MakePlans(const CommonOptions& common, const Workload& workload,
                            CollectivePlanner* planner) {
-  const bool shows_progress = !common.quiet && ::isatty(STDERR_FILENO) == 1;
-  const auto show = [shows_progress](size_t done, size_t of) {
-    if (shows_progress) Say(fmt::format("\r{}: {} of {} plans", kTool.name, done, of));
+  const bool terminal = ::isatty(STDERR_FILENO) == 1;
+  auto last = std::chrono::steady_clock::now();
+  const auto show = [&](size_t done, size_t of) {
+    if (common.quiet) return;
+    if (terminal) Say(fmt::format("\r{}: {} of {} plans", kTool.name, done, of));
+    const auto now = std::chrono::steady_clock::now();
+    if (terminal || now - last < kLogInterval) return;
+    last = now;
+    Say(fmt::format("{}: {} of {} plans\n", kTool.name, done, of));
   };
   Result<FlowPlan> flow_plan = PlanWorkload(workload, planner, show);
-  if (shows_progress) Say(fmt::format("\r{:40}\r", ""));
+  if (terminal && !common.quiet) Say(fmt::format("\r{:40}\r", ""));
   return flow_plan;
 }
 

@@ -13,7 +13,7 @@
 #include "capture/tape/launch_costs.h"
 #include "capture/tape/make_tape.h"
 #include "core/base/files.h"
-#include "core/base/version.h"
+#include "core/base/installation.h"
 #include "core/schema/host/host_memory_file.h"
 #include "simccl/record/workload/program.h"
 
@@ -328,7 +328,7 @@ class WorkloadMaker {
 
   Status SetHostMemory() {
     if (workload_.transfers.empty()) return OkStatus();
-    const std::string path = std::string(kDefaultConfigDirectory) + "/host-memory.yaml";
+    const std::string path = ConfigDirectory() + "/host-memory.yaml";
     ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
     ASSIGN_OR_RETURN(const HostMemoryDefaults defaults, ParseHostMemoryFile(text, path));
     for (const HostKind& kind : workload_.topology.host_kinds) {

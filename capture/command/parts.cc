@@ -3,18 +3,17 @@
 #include <cstdlib>
 
 #include "core/base/files.h"
-#include "core/base/process.h"
+#include "core/base/installation.h"
 #include "core/nccl/nccl_library.h"
 
 namespace drydock::capture {
 
 Result<Parts> FindParts() {
-  const std::string build = DirectoryOf(FolderOfExecutable());
   Parts parts;
-  parts.capture.libraries = build + "/lib/hackcuda";
-  parts.capture.sources = DRYDOCK_SOURCE_DIR;
+  parts.capture.libraries = CaptureLibraryDirectory() + "/hackcuda";
+  parts.capture.sources = SourceDirectory();
   parts.capture.nccl = NcclLibrary::Find();
-  parts.stand_ins = build + "/lib/launch";
+  parts.stand_ins = CaptureLibraryDirectory() + "/launch";
   parts.wheels = parts.capture.sources + "/third_party/pytorch";
   for (const std::string& file : {parts.capture.libraries + "/libhackcuda.so", parts.capture.nccl,
                                   parts.capture.sources + "/capture/hooks/python/sitecustomize.py",

@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "core/base/files.h"
-#include "core/base/version.h"
+#include "core/base/installation.h"
 #include "core/schema/host/host_launch_file.h"
 
 namespace drydock::capture {
 
 Result<HostLaunch> LaunchCosts(const TapeHost& host) {
-  const std::string path = std::string(kDefaultConfigDirectory) + "/capture-launch.yaml";
+  const std::string path = ConfigDirectory() + "/capture-launch.yaml";
   ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
   ASSIGN_OR_RETURN(const std::vector<HostLaunchSet> sets, ParseHostLaunchFile(text, path));
   if (sets.size() != 1)

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "compute-sim/kernel/kernel.h"
-#include "core/base/version.h"
+#include "core/base/installation.h"
 #include "core/base/yaml.h"
 
 namespace drydock {
@@ -53,8 +53,6 @@ Result<KernelAssumptions> ParseKernelAssumptions(const std::string& text,
   return assumptions;
 }
 
-std::string KernelAssumptionsPath() {
-  return std::string(kDefaultConfigDirectory) + "/kernels.yaml";
-}
+std::string KernelAssumptionsPath() { return ConfigDirectory() + "/kernels.yaml"; }
 
 }  // namespace drydock

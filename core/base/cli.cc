@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <iostream>
 #include <new>
@@ -18,8 +20,8 @@
 #include <utility>
 
 #include "core/base/files.h"
+#include "core/base/installation.h"
 #include "core/base/spelling.h"
-#include "core/base/version.h"
 
 namespace drydock {
 namespace {
@@ -30,6 +32,35 @@ constexpr int kExitInternal = 3;
 constexpr int kExitInterrupted = 130;
 
 bool silent = false;
+
+// NO_COLOR as its users know it (no-color.org): any value but the empty one.
+bool UsesColour() {
+  static const bool uses = [] {
+    const char* no_color = std::getenv("NO_COLOR");
+    return ::isatty(STDERR_FILENO) == 1 && (no_color == nullptr || *no_color == 0);
+  }();
+  return uses;
+}
+
+// The first "error:" or "warning:" of each line that is a word of its own, in colour.
+std::string Coloured(const std::string& text) {
+  std::string out;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size() - 1) + 1;
+    std::string line = text.substr(begin, end - begin);
+    for (const auto& [word, colour] :
+         {std::pair("error:", "\x1b[1;31m"), {"warning:", "\x1b[1;33m"}}) {
+      const size_t at = line.find(word);
+      if (at == std::string::npos || (at > 0 && line[at - 1] != ' ')) continue;
+      line.insert(at + ::strlen(word), "\x1b[0m");
+      line.insert(at, colour);
+      break;
+    }
+    out += line;
+    begin = end;
+  }
+  return out;
+}
 
 std::atomic<const char*> interrupted_name = nullptr;
 std::atomic<InterruptWords> interrupt_words = nullptr;
@@ -101,6 +132,14 @@ std::string Footer(const ToolInfo& info) {
       info.files, info.example);
 }
 
+// What --version prints, without the last newline: the program, then the formats that it writes.
+std::string VersionText(const std::string& name) {
+  const std::string commit = BuiltCommit();
+  return fmt::format("{} {}{}\nartefacts: format {}\nChakra traces: schema {}", name,
+                     DrydockVersion(), commit.empty() ? "" : " (commit " + commit + ")",
+                     kArtefactFormat, kChakraSchema);
+}
+
 void AddCommonFlags(const ToolInfo& info, CommonOptions* common, CLI::App* app) {
   app->footer(Footer(info));
   app->add_flag("--check", common->check, "Validate the inputs; write nothing");
@@ -159,7 +198,7 @@ class Tool {
  public:
   Tool(const CommandMaker& make, const std::vector<CommandMaker>& make_commands)
       : main_(make()), app_(main_->info().summary, main_->info().name) {
-    app_.set_version_flag("--version", fmt::format("{} {}", info().name, kDrydockVersion));
+    app_.set_version_flag("--version", VersionText(info().name));
     app_.require_subcommand(0, 1);  // the name of a second command is an argument
     for (const CommandMaker& make_command : make_commands) Add(make_command());
     main_->Declare(&app_, common_);
@@ -262,7 +301,9 @@ void RequireIf(CLI::App* app, const std::string& option, std::function<bool()> i
 
 void Say(const std::string& text) {
   std::fflush(stdout);  // where both streams are one file, results printed before come first
-  if (!silent) std::fwrite(text.data(), 1, text.size(), stderr);
+  if (silent) return;
+  const std::string shown = UsesColour() ? Coloured(text) : text;
+  std::fwrite(shown.data(), 1, shown.size(), stderr);  // one write, so that no line is mixed
 }
 
 void SayNothing() { silent = true; }

@@ -12,8 +12,10 @@
 #include <cerrno>
 #include <climits>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <sstream>
+#include <thread>
 
 #include "core/base/files.h"
 
@@ -22,7 +24,9 @@ extern char** environ;
 namespace drydock {
 namespace {
 
-constexpr size_t kShown = 2000;  // bytes of a failed program's output
+constexpr size_t kShown = 2000;   // bytes of a failed program's output
+constexpr time_t kLong = 3600;    // seconds; a wait that a signal ends
+constexpr time_t kPatience = 10;  // seconds that a program has to end after an interrupt
 
 // The words as execv takes them; valid as long as they are.
 std::vector<char*> Pointers(const std::vector<std::string>& words) {
@@ -42,6 +46,74 @@ int Await(pid_t child) {
   while (::waitpid(child, &told, 0) < 0 && errno == EINTR) {
   }
   return told;
+}
+
+// Starts a program that ends with this process at the latest. `prepare` runs in the new process.
+template <typename Prepare>
+Result<pid_t> Start(const std::vector<std::string>& words, const Prepare& prepare) {
+  const std::vector<char*> argv = Pointers(words);
+  int ends[2];  // closed by execvp, or the new process writes why it failed
+  if (::pipe2(ends, O_CLOEXEC) != 0) return Error(fmt::format("pipe: {}", strerror(errno)));
+  const pid_t parent = ::getpid();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (::getppid() != parent) ::_exit(1);  // the parent died before prctl
+    prepare();
+    ::execvp(argv[0], argv.data());
+    const int failed = errno;
+    (void)!::write(ends[1], &failed, sizeof failed);
+    ::_exit(1);
+  }
+  int failed = child < 0 ? errno : 0;
+  ::close(ends[1]);
+  if (child > 0) {
+    while (::read(ends[0], &failed, sizeof failed) < 0 && errno == EINTR) {
+    }
+  }
+  ::close(ends[0]);
+  if (failed == 0) return child;
+  if (child > 0) Await(child);
+  return CannotStart(words.front(), failed);
+}
+
+// Writes each line that comes from `from` to standard error with one call. Returns whether a line
+// had "error:".
+bool ForwardLines(int from) {
+  bool said_error = false;
+  std::string text;
+  const auto write_out = [&](size_t size) {
+    said_error |= text.substr(0, size).find("error:") != std::string::npos;
+    for (size_t at = 0; at < size;) {
+      const ssize_t written = ::write(STDERR_FILENO, text.data() + at, size - at);
+      if (written < 0 && errno != EINTR) break;  // nobody reads
+      at += written < 0 ? 0 : static_cast<size_t>(written);
+    }
+    text.erase(0, size);
+  };
+  char buffer[4096];
+  for (;;) {
+    const ssize_t got = ::read(from, buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    text.append(buffer, static_cast<size_t>(got));
+    const size_t end = text.rfind('\n');
+    if (end != std::string::npos) write_out(end + 1);
+  }
+  if (!text.empty()) write_out(text.size());
+  return said_error;
+}
+
+// The signals that end a run, without those that the caller ignores, as nohup does with SIGHUP.
+sigset_t Interrupts() {
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction present = {};
+    ::sigaction(signal, nullptr, &present);
+    if (present.sa_handler != SIG_IGN) ::sigaddset(&signals, signal);
+  }
+  return signals;
 }
 
 }  // namespace
@@ -140,29 +212,58 @@ Result<std::string> RunCommand(const std::vector<std::string>& words) {
 }
 
 Result<int> RunShown(const std::vector<std::string>& words) {
-  const std::vector<char*> argv = Pointers(words);
-  int ends[2];  // closed by execvp, or the new process writes why it failed
-  if (::pipe2(ends, O_CLOEXEC) != 0) return Error(fmt::format("pipe: {}", strerror(errno)));
-  const pid_t parent = ::getpid();
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (::getppid() != parent) ::_exit(1);  // the parent died before prctl
-    ::execvp(argv[0], argv.data());
-    const int failed = errno;
-    (void)!::write(ends[1], &failed, sizeof failed);
-    ::_exit(1);
+  ASSIGN_OR_RETURN(const pid_t child, Start(words, [] {}));
+  return WaitForEnd(child);
+}
+
+Result<GroupEnd> RunGroup(const std::vector<std::string>& words, bool by_line) {
+  int errors[2] = {-1, -1};
+  if (by_line && ::pipe2(errors, O_CLOEXEC) != 0) {
+    return Error(fmt::format("pipe: {}", strerror(errno)));
   }
-  int failed = child < 0 ? errno : 0;
-  ::close(ends[1]);
-  if (child > 0) {
-    while (::read(ends[0], &failed, sizeof failed) < 0 && errno == EINTR) {
+  const sigset_t interrupts = Interrupts();
+  sigset_t watched = interrupts, before;
+  ::sigaddset(&watched, SIGCHLD);
+  ::sigprocmask(SIG_BLOCK, &watched, &before);  // they wait until sigtimedwait takes them
+  const Result<pid_t> child = Start(words, [&] {
+    ::setpgid(0, 0);
+    if (by_line) ::dup2(errors[1], STDERR_FILENO);
+    ::sigprocmask(SIG_SETMASK, &before, nullptr);
+    const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (nothing >= 0) ::dup2(nothing, STDIN_FILENO);
+  });
+  if (by_line) ::close(errors[1]);
+  if (!child.ok()) {
+    if (by_line) ::close(errors[0]);
+    ::sigprocmask(SIG_SETMASK, &before, nullptr);
+    return child.error();
+  }
+  GroupEnd end;
+  std::thread forwarder;
+  if (by_line) forwarder = std::thread([&] { end.said_error = ForwardLines(errors[0]); });
+  constexpr int kEnding[] = {SIGINT, SIGTERM, SIGKILL};
+  size_t sent = 0;
+  int told = 0;
+  for (pid_t ended = 0; ended == 0;) {
+    // While nothing was sent, only a signal ends the wait.
+    const timespec patience = {sent == 0 ? kLong : kPatience, 0};
+    const int signal = ::sigtimedwait(&watched, nullptr, &patience);
+    const bool late = signal < 0 && errno == EAGAIN && sent > 0;
+    if ((late || ::sigismember(&interrupts, signal) == 1) && sent < std::size(kEnding)) {
+      end.interrupted = true;
+      ::kill(-*child, kEnding[sent++]);
     }
+    ended = ::waitpid(*child, &told, WNOHANG);
+    if (ended < 0 && errno == EINTR) ended = 0;
   }
-  ::close(ends[0]);
-  const int status = child > 0 ? WaitForEnd(child) : 0;
-  if (failed != 0) return CannotStart(words.front(), failed);
-  return status;
+  if (end.interrupted) ::kill(-*child, SIGTERM);  // processes of the group that ignored SIGINT
+  if (by_line) {
+    forwarder.join();  // ends when the last process of the group has closed its end
+    ::close(errors[0]);
+  }
+  ::sigprocmask(SIG_SETMASK, &before, nullptr);
+  end.status = ExitStatusOf(told);
+  return end;
 }
 
 Status RunBeside(const std::string& name, const std::vector<std::string>& arguments) {

@@ -50,6 +50,17 @@ Result<std::string> RunCommand(const std::vector<std::string>& words);
 // cannot be started.
 Result<int> RunShown(const std::vector<std::string>& words);
 
+struct GroupEnd {
+  int status = 0;            // the program's exit status, 128 + N after signal N
+  bool interrupted = false;  // by a signal that this process got
+  bool said_error = false;   // a line of its standard error has "error:"; kept with `by_line` only
+};
+// As RunShown, but the program has a process group of its own and no standard input, and an
+// interrupt of this process (SIGINT, SIGTERM, SIGHUP) ends the program and all processes of its
+// group: they get SIGINT and, if they do not end, SIGTERM and SIGKILL. With `by_line`, its standard
+// error passes through this process, so that lines of its processes are never mixed.
+Result<GroupEnd> RunGroup(const std::vector<std::string>& words, bool by_line = false);
+
 // Runs the executable `name` from the folder of this executable, with these arguments and this
 // process's streams and environment, and waits for its end. Returns an error if it does not exist
 // or its exit status is not 0; the executable itself has printed the reason on stderr.

@@ -1,5 +1,7 @@
 #include "core/base/process.h"
 
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -46,6 +48,31 @@ TEST(Run, ReturnsWhatAProgramWritesOrItsStatus) {
   EXPECT_EQ(*RunShown({"sh", "-c", "kill -9 $$"}), 137);
   EXPECT_EQ(RunShown({"no-such-program"}).error().message(),
             "cannot start 'no-such-program': No such file or directory");
+}
+
+TEST(RunGroup, PassesAnInterruptOnToTheWholeGroup) {
+  EXPECT_EQ(RunGroup({"sh", "-c", "exit 3"})->status, 3);
+  EXPECT_FALSE(RunGroup({"sh", "-c", "exit 3"})->interrupted);
+  EXPECT_EQ(RunGroup({"no-such-program"}).error().message(),
+            "cannot start 'no-such-program': No such file or directory");
+  EXPECT_TRUE(RunGroup({"sh", "-c", "echo 'x: error: y' >&2; exit 1"}, true)->said_error);
+  EXPECT_FALSE(RunGroup({"sh", "-c", "echo 'no errors' >&2; exit 1"}, true)->said_error);
+  // The group's other process holds the pipe open until it ends.
+  const std::string fifo = testing::TempDir() + "run_group_fifo";
+  ::unlink(fifo.c_str());
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  const pid_t self = ::getpid();
+  const std::string script = fmt::format("sleep 60 > {} & kill -TERM {}; wait", fifo, self);
+  const pid_t reader = ::fork();
+  if (reader == 0) {
+    const int end = ::open(fifo.c_str(), O_RDONLY);
+    char byte = 0;
+    ::_exit(::read(end, &byte, 1) == 0 ? 0 : 1);
+  }
+  const Result<GroupEnd> end = RunGroup({"sh", "-c", script});
+  ASSERT_TRUE(end.ok());
+  EXPECT_TRUE(end->interrupted);
+  EXPECT_EQ(WaitForEnd(reader), 0);
 }
 
 TEST(Run, TellsASignalFromAnExitStatus) {

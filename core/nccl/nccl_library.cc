@@ -1,12 +1,11 @@
 #include "core/nccl/nccl_library.h"
 
 #include <dlfcn.h>
-#include <unistd.h>
 
 #include <map>
 
 #include "core/base/check.h"
-#include "core/base/process.h"
+#include "core/base/installation.h"
 #include "core/nccl/host_classes.h"
 #include "core/nccl/nccl_settings.h"
 
@@ -24,10 +23,7 @@ constexpr const char* kFileName = "libhacknccl.so";
 }  // namespace
 
 std::string NcclLibrary::Find(const std::string& path) {
-  if (!path.empty()) return path;
-  const std::string beside = FolderOfExecutable() + "/" + kFileName;
-  return access(beside.c_str(), R_OK) == 0 ? beside
-                                           : std::string(DRYDOCK_NCCL_PREFIX "/") + kFileName;
+  return path.empty() ? NcclDirectory() + "/" + kFileName : path;
 }
 
 Result<std::shared_ptr<NcclLibrary>> NcclLibrary::Load(const std::string& path) {

@@ -21,8 +21,8 @@ namespace drydock {
 
 class NcclLibrary {
  public:
-  // Returns the file that Load loads: `path`, or if `path` is empty, the libhacknccl.so beside the
-  // executable if that file exists, else the library that set-up built.
+  // Returns the file that Load loads: `path`, or if `path` is empty, the libhacknccl.so of this
+  // Drydock (core/base/installation.h), not one that happens to lie beside the executable.
   static std::string Find(const std::string& path = {});
   // The error names the file and the reason.
   static Result<std::shared_ptr<NcclLibrary>> Load(const std::string& path = {});

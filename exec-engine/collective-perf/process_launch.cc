@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/base/files.h"
-#include "core/base/version.h"
+#include "core/base/installation.h"
 #include "core/base/yaml.h"
 #include "core/model/host_launch.h"
 
@@ -33,7 +33,7 @@ Result<Time> ParseLaunchTime(const std::string& text, const std::string& file_na
   return time;
 }
 
-std::string LaunchTimePath() { return std::string(kDefaultConfigDirectory) + "/nccl-tests.yaml"; }
+std::string LaunchTimePath() { return ConfigDirectory() + "/nccl-tests.yaml"; }
 
 Result<Time> LoadLaunchTime() {
   ASSIGN_OR_RETURN(const std::string text, ReadFile(LaunchTimePath()));

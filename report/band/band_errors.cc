@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/base/files.h"
-#include "core/base/version.h"
+#include "core/base/installation.h"
 #include "core/base/yaml.h"
 
 namespace drydock {
@@ -79,6 +79,6 @@ Result<BandErrors> LoadBandErrors() {
   return errors;
 }
 
-std::string BandErrorsPath() { return std::string(kDefaultConfigDirectory) + "/bands.yaml"; }
+std::string BandErrorsPath() { return ConfigDirectory() + "/bands.yaml"; }
 
 }  // namespace drydock

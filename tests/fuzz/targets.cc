@@ -5,7 +5,7 @@
 
 #include "core/base/check.h"
 #include "core/base/files.h"
-#include "core/base/version.h"
+#include "core/base/installation.h"
 #include "core/base/yaml.h"
 #include "core/nccl/nccl_library.h"
 #include "core/schema/artefacts/protocol.h"
@@ -176,7 +176,7 @@ std::vector<std::string> ClusterSeeds() {
           "1}}\n"};
 }
 std::vector<std::string> HostMemorySeeds() {
-  return {*ReadFile(std::string(kDefaultConfigDirectory) + "/host-memory.yaml")};
+  return {*ReadFile(ConfigDirectory() + "/host-memory.yaml")};
 }
 std::vector<std::string> GpuSeeds() {
   return {

@@ -1,8 +1,13 @@
-"""The two commands and the set-up: order, idempotence, resumption, options, and the exact message of every error."""
+"""The two commands and the set-up: order, idempotence, resumption, options, and the exact message of every error.
+
+Usage: commands_test.py DRYDOCK
+"""
 
 import os
 import pathlib
+import shutil
 import signal
+import sys
 import time
 import unittest
 
@@ -21,6 +26,13 @@ STAGES = "".join(f"{tool}: done\n" for tool in sandbox.TOOLS)
 INPUTS = ["model.yaml", "cluster.topo"]
 
 
+def read(path):
+    try:
+        return path.read_bytes()
+    except OSError:  # the process has ended
+        return b""
+
+
 class Commands(unittest.TestCase):
     maxDiff = None
 
@@ -28,6 +40,11 @@ class Commands(unittest.TestCase):
         self.sandbox = sandbox.Sandbox()
         self.addCleanup(self.sandbox.remove)
         self.box, self.world = self.sandbox.box, self.sandbox.world
+
+    def build(self):
+        """Sets everything up, so that the next call finds it built."""
+        self.pipeline(*INPUTS)
+        self.sandbox.calls()
 
     def pipeline(self, *arguments, cwd=None):
         return self.sandbox.run("run_pipeline.sh", *arguments, cwd=cwd)
@@ -262,6 +279,7 @@ run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
     # --- the command line -----------------------------------------------------------------------
 
     def test_wrong_usage(self):
+        self.build()
         cases = [
             ([], "a model and a cluster are needed: MODEL CLUSTER.topo"),
             (["model.yaml"], "a cluster is needed after the model 'model.yaml'"),
@@ -297,13 +315,14 @@ run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
         self.assertEqual(self.sandbox.calls(), [])
 
     def test_missing_files_are_reported_before_any_set_up(self):
+        self.build()
         cases = [
             (["modle.yaml", "cluster.topo"],
              "modle.yaml: error: cannot read: No such file or directory; did you mean 'model.yaml'?"),
             (["model.yaml", "nowhere/c.topo"], "nowhere/c.topo: error: cannot read: No such file or directory"),
             (["scripts", "cluster.topo"], "scripts: error: cannot read: Is a directory"),
             ([*INPUTS, "--gpu-profile", "p.yaml"], "p.yaml: error: cannot read: No such file or directory"),
-            ([*INPUTS, "--hostfile", "h.txt"], "h.txt: error: cannot read: No such file or directory"),
+            ([*INPUTS, "--processes=2", "--hostfile", "h.txt"], "h.txt: error: cannot read: No such file or directory"),
             ([*INPUTS, "--ns3-archive", "n.tar"], "n.tar: error: cannot read: No such file or directory"),
         ]
         for arguments, text in cases:
@@ -311,7 +330,108 @@ run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
                 self.expect(self.pipeline(*arguments), 1, text + "\n")
         self.assertEqual(self.sandbox.calls(), [])
 
+    def test_names_are_checked_before_the_first_set_up(self):
+        for arguments, text in [
+                ([], "a model and a cluster are needed: MODEL.yaml CLUSTER.topo"),
+                (["model.yaml"], "a cluster is needed after the model 'model.yaml'"),
+                ([*INPUTS, "x"], "one model and one cluster are needed; unexpected argument 'x'"),
+                ([*INPUTS, "--nework", "packet"], "unknown option '--nework'; did you mean '--network'?"),
+                ([*INPUTS, "--network"], "--network needs a value")]:
+            with self.subTest(arguments=arguments):
+                self.expect(self.pipeline(*arguments), 2, f"run_pipeline.sh: error: {text}\n{MISTAKE}")
+        for arguments, text in [
+                (["modle.yaml", "cluster.topo"], "modle.yaml: error: cannot read: No such file or directory"),
+                (["scripts", "cluster.topo"], "scripts: error: cannot read: Is a directory"),
+                ([*INPUTS, "--ns3-archive", "n.tar"], "n.tar: error: cannot read: No such file or directory")]:
+            with self.subTest(arguments=arguments):
+                self.expect(self.pipeline(*arguments), 1, text + "\n")
+        status, text, _ = self.pipeline("--help")
+        self.assertEqual(status, 0)
+        self.assertIn("\n  --nccl-archive FILE ", text)
+        self.assertEqual(self.sandbox.calls(), [])
+        status, _, said = self.pipeline("model.yaml", "cluster.topo", "--set=a.b=1", "--network", "fluid", "-q", "--strict")
+        self.assertEqual((status, said), (0, SETUP + STAGES))
+
+    def test_a_mistake_does_not_wait_for_a_build(self):
+        self.build()
+        (self.box / "patches/nccl/0001.patch").write_text("new")
+        self.expect(self.pipeline(*INPUTS, "--threads", "0"), 2,
+                    f"run_pipeline.sh: error: --threads needs a number from 1 to 1024 or auto, not '0'\n{MISTAKE}")
+        self.assertEqual(self.sandbox.calls(), [])
+
+    def test_names_of_shipped_files(self):
+        self.build()
+        status, _, said = self.pipeline("gpt-22b", "selene")
+        self.assertEqual(status, 0)
+        self.assertIn(f"run_pipeline.sh: gpt-22b is the shipped {sandbox.ROOT}/configs/models/gpt-22b.yaml\n", said)
+        call = self.sandbox.calls()[0]
+        self.assertTrue(call.endswith("configs/clusters/selene.topo -o runs/gpt-22b-selene"), call)
+        self.expect(self.pipeline("gpt-22", "selene"), 1,
+                    "gpt-22: error: cannot read: No such file or directory; did you mean 'gpt-22b'?\n")
+
+    def test_a_tree_by_a_symbolic_link_is_the_same_tree(self):
+        self.build()
+        link = self.sandbox.outer / "link"
+        link.symlink_to(self.box)
+        configured = (self.box / "build/release/CMakeCache.txt").stat().st_ino
+        for folder in [link, self.box]:
+            status, _, said = self.sandbox.run(folder / "run_pipeline.sh", *INPUTS, cwd=folder)
+            self.assertEqual((status, said), (0, STAGES))
+            # cmake records the path by which it was called.
+            (self.box / "build/release/CMakeCache.txt").write_text(f"CMAKE_HOME_DIRECTORY:INTERNAL={link}\n")
+        self.assertEqual((self.box / "build/release/CMakeCache.txt").stat().st_ino, configured)
+        self.assertEqual([call.split()[0] for call in self.sandbox.calls()], 2 * sandbox.TOOLS)
+
+    def test_a_built_tree_that_cannot_be_written_runs(self):
+        self.build()
+        mine = self.sandbox.outer / "mine"
+        mine.mkdir()
+        (self.box / "calls.txt").chmod(0o666)
+        for path in [self.box, *self.box.rglob("*")]:
+            if path.name != "calls.txt" and not path.is_symlink():
+                path.chmod(path.stat().st_mode & ~0o222)
+        self.addCleanup(lambda: [path.chmod(0o755) for path in [self.box, *self.box.rglob("*")] if path.is_dir()])
+        if os.geteuid() == 0:
+            shutil.chown(mine, "nobody")
+            self.sandbox.outer.chmod(0o755)
+            self.sandbox.user = "nobody"
+        inputs = [self.box / name for name in INPUTS]
+        self.expect(self.pipeline(*inputs, cwd=mine), 0, STAGES)
+        patches = self.box / "patches/nccl"
+        patches.chmod(0o755)
+        (patches / "0001.patch").write_text("new")
+        (patches / "0001.patch").chmod(0o644)
+        self.expect(self.pipeline(*inputs, cwd=mine), 1,
+                    f"run_pipeline.sh: error: something is missing or out of date, but {self.box} cannot be written\n")
+
+    def test_a_killed_run_ends_its_stage(self):
+        self.build()
+        (self.world / "slow-stage").write_text("simccl")
+        for number in [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL]:
+            with self.subTest(signal=number):
+                process = self.sandbox.start("run_pipeline.sh", *INPUTS)
+                self.sandbox.wait_for_call("simccl")
+                self.sandbox.calls()
+                stage = [path.parent.name for path in pathlib.Path("/proc").glob("[0-9]*/cmdline")
+                         if f"{self.box}/build/release/bin/simccl".encode() in read(path)]
+                self.assertEqual(len(stage), 1)
+                process.send_signal(number)
+                process.wait(timeout=20)
+                process.stdout.close(), process.stderr.close()
+                self.assertEqual(process.returncode, -9 if number == signal.SIGKILL else 130)
+                self.assertFalse(self.runs(stage[0]))
+
+    def test_processes_on_one_machine_are_warned_of(self):
+        self.build()
+        (self.box / "hosts.txt").write_text("node1 slots=2\nnode2\n")
+        warning = ("run_pipeline.sh: warning: 4 processes on one machine are slower than the threads of one process; "
+                   "they pay where the memory of one machine does not suffice (--hostfile)\n")
+        self.expect(self.pipeline(*INPUTS, "--processes=4"), 0, warning + STAGES)
+        self.expect(self.pipeline(*INPUTS, "--processes=4", "--hostfile=hosts.txt"), 0, STAGES)
+        self.expect(self.pipeline(*INPUTS, "--processes=1"), 0, STAGES)
+
     def test_a_malformed_hostfile_is_refused(self):
+        self.build()
         for text, error in [
             ("", ": error: it names no machine"),
             ("# node1\n", ": error: it names no machine"),
@@ -385,6 +505,7 @@ run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
                     "runs/captur: error: it has no workload (1-workload/); did you mean 'captured'?\n")
 
     def test_help_names_every_option(self):
+        self.build()
         status, text, _ = self.pipeline("--help")
         self.assertEqual(status, 0)
         for option in ["--out", "--network", "--threads", "--processes", "--hostfile", "--set", "--gpu-profile", "--megatron-args", "--workload",
@@ -394,7 +515,7 @@ run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
     def test_suites_of_run_tests(self):
         self.expect(self.sandbox.run("run_tests.sh", "fsat"), 2,
                     "run_tests.sh: error: no suite is called 'fsat'; did you mean 'fast'?; the suites are "
-                    "fast integration validation capture cuda bench-short scoreboard bench all asan tsan coverage\n"
+                    "fast integration validation capture cuda package bench-short scoreboard bench all asan tsan coverage\n"
                     "run_tests.sh: see ./run_tests.sh --help\n")
         self.expect(self.sandbox.run("run_tests.sh", "--filer", "x"), 2,
                     "run_tests.sh: error: unknown option '--filer'; did you mean '--filter'?\n"
@@ -418,4 +539,5 @@ run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
 
 
 if __name__ == "__main__":
-    unittest.main()
+    sandbox.DRYDOCK = pathlib.Path(sys.argv[1]).resolve()
+    unittest.main(argv=sys.argv[:1] + sys.argv[2:])

@@ -15,22 +15,22 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "tests/validation")]
 
 import figures  # noqa: E402
+import help_texts  # noqa: E402
 import rooms  # noqa: E402
 import validation_page  # noqa: E402
 
 BIN = None  # from the command line
-TOOLS = ["drydock", "drydock-capture", "workload-gen", "nccl-record", "simccl", "compute-sim", "gpu-profiler", "exec-engine", "collective-perf", "report"]
 SCRIPTS = ["run_pipeline.sh", "run_tests.sh", "run_validation.sh", "scripts/setup.sh"]
 PAGES = [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md",
          *(ROOT / folder / "README.md" for folder in ("patches", "third_party", "tests/fuzz"))]
 COLUMNS = 100
-OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z0-9-]*|-[a-zA-Z](?![\w-]))")
+OPTION = help_texts.OPTION
 # Pages of docs/reference/ -> the command that prints them.
 PRINTED = {"model-keys.md": ("workload-gen", "keys", "--markdown"),
            "transport-attributes.md": ("exec-engine", "--transport-attributes")}
 # Options in pages that belong to other programs, or to scripts that only tests call.
 FOREIGN = {
-    "cmake": ["--build", "--preset", "--target"],
+    "cmake": ["--build", "--install", "--prefix", "--preset", "--target"],
     "mpirun": ["--allow-run-as-root", "--bind-to", "--oversubscribe", "--map-by", "--host", "--mca"],
     "protoc": ["--decode"],
     "ASTRA-sim": ["--comm-group-configuration", "--workload-configuration"],
@@ -67,32 +67,11 @@ def anchors_of(page):
     return found
 
 
-def help_of(*command):
-    done = subprocess.run([*map(str, command), "--help"], cwd=ROOT, stdout=subprocess.PIPE, text=True, timeout=60)
-    assert done.returncode == 0, command
-    return done.stdout
-
-
-def offered(text):
-    """The names of each option that a help text lists: one line, "  -o,--out FILE  ..."."""
-    lines = re.findall(r"^ {1,8}((?:-[\w-]+(?:, ?)?)+)(?= |$)", text, re.M)
-    return [OPTION.findall(line) for line in lines]
-
-
-def commands_of(text):
-    listed = re.search(r"^Subcommands:\n((?:  .*\n)+)", text, re.M)
-    return [name for name in re.findall(r"^  ([a-z][\w-]*)", listed[1], re.M) if name != "help"] if listed else []
-
-
 def all_helps():
-    """Returns (name, [(command, help text)]) of every tool and script that exists."""
-    for tool in TOOLS:
-        if tool == "gpu-profiler" and not (BIN / tool).exists():
-            continue  # built only if nvcc is installed
-        text = help_of(BIN / tool)
-        yield tool, [(tool, text), *((f"{tool} {command}", help_of(BIN / tool, command)) for command in commands_of(text))]
+    """(name, [(command, help text)]) of every tool and script that exists."""
+    yield from help_texts.all_helps(BIN)
     for script in SCRIPTS:
-        yield script, [(script, help_of(ROOT / script))]
+        yield script, [(script, help_texts.help_of(ROOT / script))]
 
 
 def page_name(tool):
@@ -101,7 +80,7 @@ def page_name(tool):
 
 def page_of(helps):
     """The reference page of a tool: what --help prints."""
-    first, *rest = [(name, "\n".join(line.rstrip() for line in text.strip().splitlines())) for name, text in helps]
+    first, *rest = helps
     parts = [f"# {first[0]}\n\n```\n{first[1]}\n```\n"]
     return "\n".join(parts + [f"## {name}\n\n```\n{text}\n```\n" for name, text in rest])
 
@@ -115,7 +94,7 @@ def printed(page):
 class Options(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.helps = {name: offered(text) for _, helps in all_helps() for name, text in helps}
+        cls.helps = {name: help_texts.offered(text) for _, helps in all_helps() for name, text in helps}
 
     def test_every_help_lists_options(self):
         for name, options in self.helps.items():

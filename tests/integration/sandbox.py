@@ -16,6 +16,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOOLS = ["workload-gen", "simccl", "compute-sim", "exec-engine", "report"]
+DRYDOCK = None  # the real program; it runs the fakes of the tools
 
 # Each fake knows $box (the folder). A test puts files into $box/world to change the behavior of a fake.
 FAKES = {
@@ -47,7 +48,8 @@ FAKES = {
       if [[ $* == *" -n"* ]]; then [[ ! -d $box/build/release/bin ]] || echo "ninja: no work to do."; exit 0; fi
       if [[ -f $box/world/compiler-error ]]; then cat "$box/world/compiler-error"; exit 1; fi
       if [[ -f $box/world/slow-build ]]; then sleep 30 & echo $! >"$box/world/slow-build"; wait; fi
-      mkdir -p "$box/build/release/bin"; cp "$box/tool" "$box/build/release/bin/"
+      mkdir -p "$box/build/release/bin"; cp "$box/tool" "$box/drydock-program" "$box/build/release/bin/"
+      mv "$box/build/release/bin/drydock-program" "$box/build/release/bin/drydock"
       for t in workload-gen simccl compute-sim exec-engine report; do ln -s tool "$box/build/release/bin/$t"; done""",
     "apt-helper": "exit 100",
     "mpirun": 'while [[ $1 != */* ]]; do shift; done; exec "$@"',
@@ -93,6 +95,10 @@ class Sandbox:
         for name, file in product.items():
             body = BUILD.replace("PRODUCT", file)
             self.write(f"third_party/{name}/build.sh", script(self.box, f"build-{name}", body))
+        shutil.copy(DRYDOCK, self.box / "drydock-program")
+        pages = self.box / "docs/reference/commands"
+        pages.mkdir(parents=True)
+        shutil.copy(ROOT / "docs/reference/commands/run-pipeline.md", pages)
         self.write("tool", script(self.box, '$(basename "$0")', TOOL))
         self.write("tests/validation/scoreboard.py", "import sys\nprint(*sys.argv[1:])\n")
         for source in ["korthikanti", "mlperf"]:

@@ -21,25 +21,7 @@ UPDATE = False
 BLOCK = re.compile(r"^```console\n(.*?)^```", re.M | re.S)
 
 PIPELINE = """#!/bin/bash
-set -euo pipefail
-inputs=() generate=() times=() replay=() out=''
-while (($# > 0)); do
-  case $1 in
-    --out) out=$2; shift ;;
-    --set | --variable | --megatron-args) generate+=("$1" "$2"); shift ;;
-    --gpu-profile) times+=("$1" "$2"); shift ;;
-    --network | --fold | --until | --iterations) replay+=("$1" "$2"); shift ;;
-    *) inputs+=("$1") ;;
-  esac
-  shift
-done
-name() { local file=${1##*/}; echo "${file%.*}"; }
-[[ -n $out ]] || out=runs/$(name "${inputs[0]}")-$(name "${inputs[-1]}")
-workload-gen "${inputs[@]}" -o "$out" --if-changed "${generate[@]}"
-simccl "$out" --if-changed
-compute-sim "$out" --if-changed "${times[@]}"
-exec-engine "$out" --if-changed "${replay[@]}"
-report "$out" --if-changed
+exec -a run_pipeline.sh "$(command -v drydock)" run "$@"
 """
 
 

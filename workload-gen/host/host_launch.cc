@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "core/base/files.h"
+#include "core/base/installation.h"
 #include "core/base/spelling.h"
-#include "core/base/version.h"
 
 namespace drydock {
 namespace {
@@ -24,7 +24,7 @@ Status CheckKernels(const HostLaunchSet& set, const TrainingJob& job) {
 
 }  // namespace
 
-std::string HostLaunchPath() { return std::string(kDefaultConfigDirectory) + "/host-launch.yaml"; }
+std::string HostLaunchPath() { return ConfigDirectory() + "/host-launch.yaml"; }
 
 Result<HostLaunchSet> HostLaunchOf(const TrainingJob& job) {
   const std::string& wanted = job.training.host.launch;

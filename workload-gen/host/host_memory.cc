@@ -5,12 +5,12 @@
 #include <algorithm>
 
 #include "core/base/files.h"
-#include "core/base/version.h"
+#include "core/base/installation.h"
 #include "core/schema/host/host_memory_file.h"
 
 namespace drydock {
 
-std::string HostMemoryPath() { return std::string(kDefaultConfigDirectory) + "/host-memory.yaml"; }
+std::string HostMemoryPath() { return ConfigDirectory() + "/host-memory.yaml"; }
 
 Status FillHostMemory(Workload* workload) {
   const auto& transfers = workload->transfers;

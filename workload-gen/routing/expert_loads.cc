@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "core/base/files.h"
+#include "core/base/installation.h"
 #include "core/base/order_statistics.h"
 #include "core/base/spelling.h"
-#include "core/base/version.h"
 #include "core/base/yaml.h"
 #include "workload-gen/job/layout_rules.h"
 
@@ -43,9 +43,7 @@ Result<std::map<std::string, double>> ReadVariations() {
 
 }  // namespace
 
-std::string ExpertLoadsPath() {
-  return std::string(kDefaultConfigDirectory) + "/expert-loads.yaml";
-}
+std::string ExpertLoadsPath() { return ConfigDirectory() + "/expert-loads.yaml"; }
 
 double ImbalanceOf(const TrainingJob& job, double variation) {
   const int ranks = job.parallel.expert;

@@ -12,20 +12,20 @@
 #include <vector>
 
 #include "core/base/files.h"
+#include "core/base/installation.h"
 #include "core/base/result.h"
-#include "core/base/version.h"
 #include "core/schema/artefacts/artefacts.h"
 #include "core/schema/artefacts/artefacts.pb.h"
 
 namespace drydock::protocol {
 
-inline constexpr uint32_t kFormat = 6;
+inline constexpr uint32_t kFormat = kArtefactFormat;
 
 inline void FillProvenance(const std::string& kind, const Provenance& from, proto::Provenance* to) {
   to->set_kind(kind);
   to->set_format(kFormat);
   to->set_tool(from.tool);
-  to->set_version(kDrydockVersion);
+  to->set_version(DrydockVersion());
   for (const Provenance::Input& input : from.inputs) {
     proto::Provenance::Input* added = to->add_inputs();
     added->set_name(input.name);

@@ -6,12 +6,12 @@
 #include <type_traits>
 
 #include "core/base/check.h"
+#include "core/base/installation.h"
 #include "core/schema/artefacts/trace_file.h"
 
 namespace drydock::trace_codec {
 namespace {
 
-constexpr const char* kTraceVersion = "0.0.4";
 constexpr const char* kOpAttribute = "drydock.op";
 // The host's wait and the part in a CUDA graph, for ops that have one of them.
 constexpr const char* kHostAttribute = "drydock.host";
@@ -273,7 +273,7 @@ std::string Encode(const Workload& workload, const Program& program, int rank,
   {  // the destructor of the writer completes the trace
     Writer writer(&out);
     chakra::GlobalMetadata metadata;
-    metadata.set_version(kTraceVersion);
+    metadata.set_version(kChakraSchema);
     writer.Write(metadata);
     DependencyWriter dependencies(workload, program);
     chakra::Node node;

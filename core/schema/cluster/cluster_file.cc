@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "core/base/files.h"
+#include "core/base/installation.h"
 #include "core/base/spelling.h"
-#include "core/base/version.h"
 #include "core/schema/cluster/cluster_limits.h"
 #include "core/schema/cluster/fabric_file.h"
 #include "core/schema/cluster/fault_file.h"
@@ -304,7 +304,7 @@ Result<std::string> FetchFromDisk(const std::string& cluster_path, const std::st
   if (!name.starts_with("gpus/")) {
     return ReadNamedFile((std::filesystem::path(here) / name).string());
   }
-  const std::vector<std::string> directories = {here + "/..", here, kDefaultConfigDirectory};
+  const std::vector<std::string> directories = {here + "/..", here, ConfigDirectory()};
   for (const std::string& directory : directories) {
     if (FileExists(directory + "/" + name)) return ReadNamedFile(directory + "/" + name);
   }

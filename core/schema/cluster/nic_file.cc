@@ -1,7 +1,7 @@
 #include "core/schema/cluster/nic_file.h"
 
 #include "core/base/files.h"
-#include "core/base/version.h"
+#include "core/base/installation.h"
 #include "core/base/yaml.h"
 #include "core/schema/fabric/limits.h"
 
@@ -29,7 +29,7 @@ Result<NicDefaults> ParseNicFile(const std::string& text, const std::string& fil
   return defaults;
 }
 
-std::string NicPath() { return std::string(kDefaultConfigDirectory) + "/nics.yaml"; }
+std::string NicPath() { return ConfigDirectory() + "/nics.yaml"; }
 
 Result<NicDefaults> LoadNicDefaults() {
   ASSIGN_OR_RETURN(const std::string text, ReadFile(NicPath()));

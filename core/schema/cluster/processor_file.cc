@@ -1,7 +1,7 @@
 #include "core/schema/cluster/processor_file.h"
 
 #include "core/base/files.h"
-#include "core/base/version.h"
+#include "core/base/installation.h"
 #include "core/base/yaml.h"
 #include "core/model/topology.h"
 #include "core/schema/cluster/cluster_limits.h"
@@ -35,7 +35,7 @@ Result<LaunchSpeeds> ParseProcessorFile(const std::string& text, const std::stri
   return speeds;
 }
 
-std::string ProcessorPath() { return std::string(kDefaultConfigDirectory) + "/processors.yaml"; }
+std::string ProcessorPath() { return ConfigDirectory() + "/processors.yaml"; }
 
 Result<LaunchSpeeds> LoadLaunchSpeeds() {
   ASSIGN_OR_RETURN(const std::string text, ReadFile(ProcessorPath()));

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/base/files.h"
+#include "core/base/installation.h"
 #include "core/base/spelling.h"
-#include "core/base/version.h"
 #include "core/base/yaml.h"
 
 namespace drydock {
@@ -97,9 +97,7 @@ Error NoTokenCosts(const TokenCostTable& table, BufferKind buffers, const GpuSpe
                            NameOfKind(buffers), gpu.name, Join(names)));
 }
 
-std::string TokenCostsPath() {
-  return std::string(kDefaultConfigDirectory) + "/token-exchange.yaml";
-}
+std::string TokenCostsPath() { return ConfigDirectory() + "/token-exchange.yaml"; }
 
 Result<TokenCostTable> LoadTokenCosts() {
   ASSIGN_OR_RETURN(const std::string text, ReadFile(TokenCostsPath()));
