@@ -141,8 +141,18 @@ const std::vector<Option>& Options() {
          to->workload_args.insert(to->workload_args.end(), {"--set", value});
          return OkStatus();
        }},
+      {"--sequence", "N", "tokens of a sample, as --set model.sequence=N",
+       [](RunOptions* to, const std::string& value) -> Status {
+         to->workload_args.insert(to->workload_args.end(), {"--sequence", value});
+         return OkStatus();
+       }},
+      {"--require-fit", "", "a run that needs more memory than its GPUs have is an error",
+       [](RunOptions* to, const std::string&) -> Status {
+         to->workload_args.push_back("--require-fit");
+         return OkStatus();
+       }},
       {"--megatron-args", "SCRIPT",
-       "in place of MODEL, a Megatron-LM launch script or a file of its arguments",
+       "in place of MODEL, a Megatron-LM launch script, a file of its arguments or a recipe",
        [](RunOptions* to, const std::string& value) -> Status {
          to->megatron_args = value;
          to->workload_args.insert(to->workload_args.end(), {"--megatron-args", value});
@@ -234,7 +244,8 @@ Status CheckWorkload(const RunOptions& options) {
                              options.inputs[0]));
   }
   for (const std::string& word : options.workload_args) {
-    if (word == "--variable" || word == "--strict" || word == "--ignore-unknown") {
+    if (word == "--variable" || word == "--strict" || word == "--ignore-unknown" ||
+        word == "--sequence" || word == "--require-fit") {
       return Error(word + " is for a model, not for --workload");
     }
   }
