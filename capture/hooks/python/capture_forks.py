@@ -11,6 +11,7 @@ import sys
 library = ctypes.PyDLL("libhackcuda.so")  # does not give up Python's lock
 library.hackcuda_serve_forks.restype = library.hackcuda_become_rank.restype = ctypes.c_void_p
 actions = []  # what is to be done in a rank
+OTHER_NAMES = {"networkx.utils.backends"}  # modules that go through all variables for names of their own: NETWORKX_...
 replaced = []  # (holder, name, what it was)
 
 
@@ -63,6 +64,14 @@ def replace(holder, name, is_of_rank=lambda *_: True):
     setattr(holder, name, become_and_call)
 
 
+def is_of_rank(*_):
+    """Whether whoever goes through all variables may look for the rank."""
+    frame = sys._getframe(2)
+    while frame.f_globals.get("__name__") in ("os", "collections.abc"):
+        frame = frame.f_back
+    return frame.f_globals.get("__name__") not in OTHER_NAMES
+
+
 def serve():
     address = library.hackcuda_serve_forks()
     if not address:
@@ -74,7 +83,7 @@ def serve():
     for name in "__getitem__", "__setitem__", "__delitem__":
         replace(variables, name, lambda _, key, *__: key in names)
     for name in "__iter__", "__len__", "__repr__":
-        replace(variables, name)
+        replace(variables, name, is_of_rank)
     import _posixsubprocess
     import _thread
 
