@@ -59,7 +59,8 @@ std::optional<std::string> MemoryMistakeOf(const Framework& framework, const Top
     if (fewer.ok()) layout = *std::move(fewer);
   }
   if (!framework.Check(job).ok() || !framework.CheckLayout(job, layout).ok()) return std::nullopt;
-  const std::optional<MemoryVerdict> verdict = JudgeMemory(framework.Build(job, layout, topology));
+  const std::optional<MemoryVerdict> verdict =
+      JudgeMemory(framework.Build(job, layout, topology, nullptr));
   if (!verdict || verdict->fits()) return "";
   return fmt::format("{:.1f} of {:.1f} GB", static_cast<double>(verdict->total.count()) / 1e9,
                      static_cast<double>(verdict->capacity.count()) / 1e9);

@@ -26,6 +26,7 @@
 #include "core/schema/cluster/cluster_file.h"
 #include "core/schema/cluster/nic_file.h"
 #include "core/schema/cluster/processor_file.h"
+#include "core/schema/memory/memory_curve_file.h"
 #include "workload-gen/assumed_layout.h"
 #include "workload-gen/framework/framework.h"
 #include "workload-gen/graph/check/check.h"
@@ -174,6 +175,8 @@ std::vector<std::string> OutputsOf(const Options& options) {
     paths.push_back(entry.path().string());
   }
   if (paths.empty()) paths.push_back(options.run + "/" + kManifestName);
+  const std::string curve = options.run + "/" + kMemoryCurveName;
+  if (FileExists(curve)) paths.push_back(curve);
   std::sort(paths.begin(), paths.end());
   return paths;
 }
@@ -280,6 +283,7 @@ struct Generated {
   ImportNotes notes;
   std::unique_ptr<Framework> framework;
   Workload workload;
+  MemoryCurve memory;  // over the iteration, of the fullest rank
   const char* attention = "";
 };
 
@@ -307,7 +311,7 @@ Status Build(Generated* run) {
                          return MemoryMistakeOf(framework, topology, other, tried);
                        }));
   RETURN_IF_ERROR(framework.CheckLayout(job, layout));
-  run->workload = framework.Build(job, layout, topology);
+  run->workload = framework.Build(job, layout, topology, &run->memory);
   ASSIGN_OR_RETURN(const HostLaunchSet launch, HostLaunchOf(job));
   ChargeHost(launch, job, &run->workload);
   ASSIGN_OR_RETURN(const LaunchSpeeds processors, LoadLaunchSpeeds());
@@ -365,9 +369,11 @@ Status RequireFit(const Workload& workload) {
   const std::optional<MemoryVerdict> verdict = JudgeMemory(workload);
   if (!verdict || verdict->fits()) return OkStatus();
   return Error(
-      fmt::format("--require-fit: {} on the fullest ranks; use more GPUs, larger "
-                  "parallel.tensor or parallel.pipeline, or training.recompute",
-                  ToString(*verdict)));
+      fmt::format("--require-fit: the fullest ranks need {:.1f} GB and their GPUs have {:.1f} GB; "
+                  "use more GPUs, "
+                  "larger parallel.tensor or parallel.pipeline, or training.recompute",
+                  static_cast<double>(verdict->total.count()) / 1e9,
+                  static_cast<double>(verdict->capacity.count()) / 1e9));
 }
 
 Status Run(const Options& options, const CommonOptions& common) {
@@ -413,6 +419,9 @@ Status Run(const Options& options, const CommonOptions& common) {
   RETURN_IF_ERROR(MakeDirectories(options.run));
   RETURN_IF_ERROR(WriteWorkload(options.run, run.workload, run.cluster,
                                 ProvenanceOf(options, run.job, run.cluster), run.attention));
+  if (!run.memory.allocated.empty()) {
+    RETURN_IF_ERROR(WriteMemoryCurve(options.run, run.memory, kTool.name));
+  }
   return SaveStamp(StampOf(options, run.job, run.cluster));
 }
 

@@ -53,7 +53,7 @@ inline TrainingJob TestJob(const std::vector<std::string>& overrides = {}) {
 }
 
 inline ParallelLayout TestLayout(const TrainingJob& job, int hosts = 1, int gpus = 8) {
-  Result<ParallelLayout> layout = ResolveLayout(job, TestTopology(hosts, gpus));
+  Result<ParallelLayout> layout = ResolveLayout(job, TestTopology(hosts, gpus), nullptr);
   EXPECT_TRUE(layout.ok()) << layout.error().ToString();
   return *layout;
 }
@@ -62,7 +62,7 @@ inline Workload TestWorkload(const std::vector<std::string>& overrides = {}, int
                              int gpus = 8) {
   const TrainingJob job = TestJob(overrides);
   return MakeFramework(FrameworkKind::kMegatron)
-      ->Build(job, TestLayout(job, hosts, gpus), TestTopology(hosts, gpus));
+      ->Build(job, TestLayout(job, hosts, gpus), TestTopology(hosts, gpus), nullptr);
 }
 
 }  // namespace drydock
