@@ -100,6 +100,8 @@ print_coverage() {
 }
 
 parse_arguments "$@"
+package_lists+=("$root/scripts/test_packages.txt")
+packages_stamp=$deps/stamp/test-packages
 failed=0
 for suite in "${chosen[@]}"; do
   case $suite in

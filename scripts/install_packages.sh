@@ -1,11 +1,17 @@
 #!/usr/bin/env bash
-# Installs the packages of scripts/packages.txt that are missing, without recommended ones.
-#   install_packages.sh             needs root, or sudo that does not ask for a password
-#   install_packages.sh --missing   prints the missing packages, one per line, and changes nothing
+# Installs the packages of LIST... that are missing, without recommended ones. LIST is scripts/packages.txt by default.
+#   install_packages.sh [LIST...]             needs root, or sudo that does not ask for a password
+#   install_packages.sh --missing [LIST...]   prints the missing packages, one per line, and changes nothing
 set -euo pipefail
 
-list=$(dirname "${BASH_SOURCE[0]}")/packages.txt
-mapfile -t wanted < <(sed 's/#.*//; s/[[:space:]]*$//; /^$/d' "$list")
+only_missing=''
+if [[ ${1:-} == --missing ]]; then
+  only_missing=1
+  shift
+fi
+lists=("$@")
+((${#lists[@]} > 0)) || lists=("$(dirname "${BASH_SOURCE[0]}")/packages.txt")
+mapfile -t wanted < <(sed 's/#.*//; s/[[:space:]]*$//; /^$/d' "${lists[@]}")
 
 missing_packages() {
   declare -A installed
@@ -37,7 +43,7 @@ if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   exit 1
 fi
 mapfile -t missing < <(missing_packages)
-if [[ ${1:-} == --missing ]]; then
+if [[ -n $only_missing ]]; then
   ((${#missing[@]} == 0)) || printf '%s\n' "${missing[@]}"
   exit 0
 fi

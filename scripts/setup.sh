@@ -42,18 +42,20 @@ default_jobs() {
   echo $((cores < memory ? cores : memory))
 }
 
+# The lists of packages to install, and the file that tells when they were.
+package_lists=("$root/scripts/packages.txt")
 packages_stamp=$deps/stamp/packages
 
-packages_up_to_date() { up_to_date "$packages_stamp" "$root/scripts/packages.txt" /var/lib/dpkg/status; }
+packages_up_to_date() { up_to_date "$packages_stamp" "${package_lists[@]}" /var/lib/dpkg/status; }
 
 set_up_packages() {
   local missing
   packages_up_to_date && return
-  missing=$("$root/scripts/install_packages.sh" --missing) || fail "cannot list the installed packages; see above"
+  missing=$("$root/scripts/install_packages.sh" --missing "${package_lists[@]}") || fail "cannot list the installed packages; see above"
   if [[ -n $missing ]]; then
     # A step has no terminal, so sudo asks for a password here.
     if ((EUID != 0)) && [[ -t 0 ]] && command -v sudo >/dev/null; then sudo -v || true; fi
-    step packages "installing $(wc -l <<<"$missing") packages" "$root/scripts/install_packages.sh"
+    step packages "installing $(wc -l <<<"$missing") packages" "$root/scripts/install_packages.sh" "${package_lists[@]}"
   fi
   touch "$packages_stamp"
 }
@@ -113,7 +115,7 @@ set_up_build() {
 # is_set_up PRESET TARGET...: true if nothing is missing. It writes nothing, so a tree that cannot be written can be used.
 is_set_up() {
   [[ -z ${own_archive[NCCL]}${own_archive[NS3]} ]] || return 1
-  packages_up_to_date || [[ -z $("$root/scripts/install_packages.sh" --missing 2>&1) ]] || return 1
+  packages_up_to_date || [[ -z $("$root/scripts/install_packages.sh" --missing "${package_lists[@]}" 2>&1) ]] || return 1
   source_up_to_date nccl && source_up_to_date ns3 && build_up_to_date "$@"
 }
 
