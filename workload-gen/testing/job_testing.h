@@ -53,7 +53,7 @@ inline TrainingJob TestJob(const std::vector<std::string>& overrides = {}) {
 }
 
 inline ParallelLayout TestLayout(const TrainingJob& job, int hosts = 1, int gpus = 8) {
-  Result<ParallelLayout> layout = ResolveLayout(job, TestTopology(hosts, gpus), nullptr);
+  Result<ParallelLayout> layout = ResolveLayout(job, TestTopology(hosts, gpus));
   EXPECT_TRUE(layout.ok()) << layout.error().ToString();
   return *layout;
 }

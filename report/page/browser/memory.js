@@ -24,7 +24,9 @@ function drawMemory(host) {
     const height = 240, left = width < 700 ? 112 : 150, right = width - 12, top = 16,
           bottom = height - 24;
     const scale = view.scale(left, right);
-    const most = d3.max(shown, ({memory}) => Math.max(memory.gpu, memory.needed)) * 1.06;
+    // Where the GPU has far more than it needs, its line would press the curve to the ground.
+    const needed = d3.max(shown, ({memory}) => memory.needed), gpu = d3.max(shown, ({memory}) => memory.gpu);
+    const most = needed > gpu / 3 ? Math.max(gpu, needed) * 1.06 : needed * 1.3;
     const ys = d3.scaleLinear().domain([0, most]).range([bottom, top]);
     place.replaceChildren();
     const svg = d3.select(place).append('svg').attr('width', width).attr('height', height);
@@ -60,16 +62,18 @@ function drawMemory(host) {
           .attr('d', area(curves[number]));
     });
     const {memory} = shown[0], taken = [];
-    const level = (bytes, text, tone, above) => {
-      let y = ys(bytes);
-      svg.append('line')
-          .attr('x1', left)
-          .attr('x2', right)
-          .attr('y1', y)
-          .attr('y2', y)
-          .attr('stroke', color(tone))
-          .attr('stroke-dasharray', '5 3');
-      y += above ? -4 : 13;
+    const level = (bytes, text, tone) => {
+      let y = Math.max(top, ys(bytes));
+      if (bytes <= most) {
+        svg.append('line')
+            .attr('x1', left)
+            .attr('x2', right)
+            .attr('y1', y)
+            .attr('y2', y)
+            .attr('stroke', color(tone))
+            .attr('stroke-dasharray', '5 3');
+      }
+      y -= 4;
       while (taken.some(other => Math.abs(other - y) < 13)) y += 13;
       taken.push(y);
       svg.append('text')
@@ -82,11 +86,11 @@ function drawMemory(host) {
           .attr('stroke-width', 3);
     };
     level(
-        memory.gpu, `the GPU has ${bytesText(memory.gpu)}`,
-        memory.needed > memory.gpu ? 'bad' : 'dim', true);
+        memory.gpu, `the GPU has ${bytesText(memory.gpu)}${memory.gpu > most ? ', above this picture' : ''}`,
+        memory.needed > memory.gpu ? 'bad' : 'dim');
     level(
         memory.needed, `needed with reserves ${bytesText(memory.needed)}`,
-        memory.needed > memory.gpu ? 'bad' : 'dim', memory.needed > memory.gpu);
+        memory.needed > memory.gpu ? 'bad' : 'dim');
     svg.append('rect')
         .attr('class', 'reader')
         .attr('x', left)

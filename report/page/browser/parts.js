@@ -36,7 +36,8 @@ function color(name) {
   }
   return colors.get(name);
 }
-const inkOn = ground => d3.lab(ground).l > 62 ? '#10151c' : '#fff';
+// Black or white, whichever stands out more.
+const inkOn = ground => d3.lab(ground).l > 49.5 ? '#000' : '#fff';
 const isDark = () => document.documentElement.dataset.theme === 'dark';
 function setTheme(theme) {
   document.documentElement.dataset.theme = theme;
