@@ -11,14 +11,16 @@
 #include "core/model/calls/rank_list.h"
 #include "core/schema/artefacts/artefacts.h"
 #include "core/schema/artefacts/stamp.h"
+#include "core/schema/memory/memory_curve_file.h"
 #include "report/band/band_errors.h"
 #include "report/facts/summary.h"
 #include "report/inputs/inputs.h"
 #include "report/output/compare.h"
-#include "report/output/page.h"
 #include "report/output/summary_json.h"
 #include "report/output/summary_text.h"
 #include "report/output/trace.h"
+#include "report/page/page.h"
+#include "report/page/page_data.h"
 
 namespace drydock {
 namespace {
@@ -41,6 +43,8 @@ Stamp StampOf(const ReportOptions& options) {
   stamp.inputs.push_back(TokenCostsPath());
   const std::string what_if = options.run + "/" + kWhatIfName;
   if (FileExists(what_if)) stamp.inputs.push_back(what_if);
+  const std::string memory = options.run + "/" + kMemoryCurveName;
+  if (FileExists(memory)) stamp.inputs.push_back(memory);
   // The other run's timeline records the hashes of its inputs, so it changes with them.
   if (!options.compare.empty()) stamp.inputs.push_back(options.compare + "/" + kTimelineName);
   stamp.options = {"--trace-ranks=" + options.trace_ranks, "--ranks=" + options.ranks,
@@ -63,11 +67,25 @@ Status RemovePage(const std::string& path) {
 struct Content {
   Inputs inputs;
   Summary summary;
-  std::optional<Comparison> comparison;
+  std::optional<PageBase> base;
   std::vector<int> trace_ranks;
   std::vector<int> page_ranks;
   std::string text;
 };
+
+// Without --ranks, the page shows the ranks that the trace shows by default.
+std::vector<int> PageRanks(const std::vector<int>& ranks, const Workload& workload) {
+  return ranks.empty() ? ChooseRanks(workload, TraceRanks()) : ranks;
+}
+
+// The other run's ranks are those with the same numbers, as far as it has them.
+std::vector<int> BaseRanks(const std::vector<int>& ranks, const Workload& workload) {
+  std::vector<int> out;
+  for (const int rank : ranks) {
+    if (rank < workload.rank_count()) out.push_back(rank);
+  }
+  return PageRanks(out, workload);
+}
 
 Result<std::vector<int>> RanksOf(const ReportOptions& options, const Workload& workload) {
   if (options.ranks.empty()) return std::vector<int>();
@@ -80,17 +98,22 @@ Result<std::vector<int>> RanksOf(const ReportOptions& options, const Workload& w
 Result<Content> MakeContent(const ReportOptions& options, TraceRanks choice) {
   Content out;
   ASSIGN_OR_RETURN(out.inputs, ReadInputs(options.run));
-  ASSIGN_OR_RETURN(out.page_ranks, RanksOf(options, out.inputs.workload));
-  out.trace_ranks =
-      out.page_ranks.empty() ? ChooseRanks(out.inputs.workload, choice) : out.page_ranks;
+  ASSIGN_OR_RETURN(const std::vector<int> ranks, RanksOf(options, out.inputs.workload));
+  out.trace_ranks = ranks.empty() ? ChooseRanks(out.inputs.workload, choice) : ranks;
+  out.page_ranks = PageRanks(ranks, out.inputs.workload);
   if (options.check) return out;
   ASSIGN_OR_RETURN(const BandErrors errors, LoadBandErrors());
   out.summary = Summarize(out.inputs, errors);
   out.text = SummaryText(out.summary);
   if (options.compare.empty()) return out;
   ASSIGN_OR_RETURN(const Inputs other, ReadInputs(options.compare));
-  out.comparison = Compare(out.summary, Summarize(other), options.compare);
-  out.text += ComparisonText(*out.comparison);
+  PageBase& base = out.base.emplace();
+  base.summary = Summarize(other, errors);
+  base.comparison = Compare(out.summary, base.summary, options.compare);
+  if (options.html) {
+    base.data = PageData(other, base.summary, BaseRanks(ranks, other.workload));
+  }
+  out.text += ComparisonText(base.comparison);
   return out;
 }
 
@@ -98,18 +121,20 @@ Result<Content> MakeContent(const ReportOptions& options, TraceRanks choice) {
 Status WriteReport(const ReportOptions& options, const Content& content) {
   const std::string& run = options.run;
   const Summary& summary = content.summary;
-  const Comparison* comparison = content.comparison ? &*content.comparison : nullptr;
+  const PageBase* base = content.base ? &*content.base : nullptr;
   RETURN_IF_ERROR(WriteFileAtomically(
       TracePath(run), TraceOf(content.inputs, content.trace_ranks, summary.path.steps)));
   RETURN_IF_ERROR(WriteFileAtomically(PathPath(run), PathCsv(content.inputs, summary.path)));
   if (options.html) {
     RETURN_IF_ERROR(WriteFileAtomically(
-        PagePath(run), PageOf(content.inputs, summary, {content.page_ranks, comparison})));
+        PagePath(run),
+        PageOf(summary, PageData(content.inputs, summary, content.page_ranks), base)));
   } else {
     RETURN_IF_ERROR(RemovePage(PagePath(run)));
   }
   RETURN_IF_ERROR(WriteFileAtomically(TextPath(run), content.text));
-  return WriteFileAtomically(JsonPath(run), SummaryJson(summary, comparison));
+  return WriteFileAtomically(JsonPath(run),
+                             SummaryJson(summary, base == nullptr ? nullptr : &base->comparison));
 }
 
 }  // namespace

@@ -26,6 +26,7 @@
 #include "core/schema/cluster/cluster_file.h"
 #include "core/schema/cluster/nic_file.h"
 #include "core/schema/cluster/processor_file.h"
+#include "core/schema/memory/memory_curve_file.h"
 #include "workload-gen/framework/framework.h"
 #include "workload-gen/graph/check/check.h"
 #include "workload-gen/graph/check/communicators.h"
@@ -157,6 +158,8 @@ std::vector<std::string> OutputsOf(const Options& options) {
     paths.push_back(entry.path().string());
   }
   if (paths.empty()) paths.push_back(options.run + "/" + kManifestName);
+  const std::string curve = options.run + "/" + kMemoryCurveName;
+  if (FileExists(curve)) paths.push_back(curve);
   std::sort(paths.begin(), paths.end());
   return paths;
 }
@@ -255,7 +258,8 @@ std::optional<std::string> MemoryMistakeOf(const Framework& framework, const Top
     if (fewer.ok()) layout = *std::move(fewer);
   }
   if (!framework.Check(job).ok() || !framework.CheckLayout(job, layout).ok()) return std::nullopt;
-  const std::optional<MemoryVerdict> verdict = JudgeMemory(framework.Build(job, layout, topology));
+  const std::optional<MemoryVerdict> verdict =
+      JudgeMemory(framework.Build(job, layout, topology, nullptr));
   if (!verdict || verdict->fits()) return "";
   return fmt::format("{:.1f} of {:.1f} GB", static_cast<double>(verdict->total.count()) / 1e9,
                      static_cast<double>(verdict->capacity.count()) / 1e9);
@@ -293,7 +297,8 @@ Status Run(const Options& options, const CommonOptions& common) {
                                return MemoryMistakeOf(*framework, cluster.topology, other, tried);
                              }));
   RETURN_IF_ERROR(framework->CheckLayout(job, layout));
-  Workload workload = framework->Build(job, layout, cluster.topology);
+  MemoryCurve curve;
+  Workload workload = framework->Build(job, layout, cluster.topology, &curve);
   ASSIGN_OR_RETURN(const HostLaunchSet launch, HostLaunchOf(job));
   ChargeHost(launch, job, &workload);
   ASSIGN_OR_RETURN(const LaunchSpeeds processors, LoadLaunchSpeeds());
@@ -312,6 +317,9 @@ Status Run(const Options& options, const CommonOptions& common) {
   RETURN_IF_ERROR(MakeDirectories(options.run));
   RETURN_IF_ERROR(WriteWorkload(options.run, workload, cluster, ProvenanceOf(options, job, cluster),
                                 attention));
+  if (!curve.allocated.empty()) {
+    RETURN_IF_ERROR(WriteMemoryCurve(options.run, curve, kTool.name));
+  }
   return SaveStamp(StampOf(options, job, cluster));
 }
 

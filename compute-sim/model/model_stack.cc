@@ -44,6 +44,8 @@ Result<KernelTime> ModelStack::Predict(const Kernel& kernel) const {
     }
     time->name = InfoOf(kernel.kind).name;
     time->shape = ShapeString(kernel);
+    time->flops = kernel.flops;
+    time->bytes = kernel.bytes;
     time->source = entry.choice->source;
     if (time->row_distance == 0) time->row_distance = RowDistance(*context_.gpu, plain);
     return *std::move(time);

@@ -101,6 +101,8 @@ class GpuSimulation {
       if (kernel.launches == 0) {  // an epilogue
         CHECK(!time.kernels.empty());
         time.kernels.back().time += predicted->time;
+        time.kernels.back().flops += predicted->flops;
+        time.kernels.back().bytes += predicted->bytes;
         time.kernels.back().shape += " with " + InfoOf(kernel.kind).name;
         continue;
       }

@@ -30,6 +30,8 @@ Result<KernelTime> Roofline(const Submodule& s, const GpuSpec& gpu) {
   time.time = Time::FromSeconds(seconds);
   time.bound = by_compute ? KernelBound::kCompute : KernelBound::kMemory;
   time.source = TimeSource::kGiven;
+  time.flops = s.flops;
+  time.bytes = static_cast<double>(s.bytes.count());
   time.detail = by_compute ? fmt::format("100 % of {}", ToString(FlopRate(rate)))
                            : fmt::format("100 % of {}", ToString(gpu.memory_bandwidth));
   return time;

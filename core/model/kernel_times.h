@@ -50,6 +50,8 @@ struct KernelTime {
   double expected_error = 0;
   // This is not a kernel but a gap between kernels of the submodule. The host does not launch it.
   bool gap = false;
+  // What it computes, and its memory traffic if every operand moves once. Both 0: not known.
+  double flops = 0, bytes = 0;
   // Launches by which the host starts it. `looped` more come from a loop over experts, at
   // HostLaunch::expert each.
   int launches = 1, looped = 0;

@@ -56,7 +56,8 @@ std::vector<KernelRow> CollectRows(const Inputs& inputs) {
       for (const KernelTime& kernel : times.submodules[submodule].kernels) {
         KernelRow& row = rows[{gpu, kernel.name, kernel.shape, kernel.time}];
         if (row.launches == 0) {
-          row = {times.gpu, kernel.name, kernel.shape, kernel.bound, kernel.source, kernel.time};
+          row = {times.gpu,     kernel.name,  kernel.shape, kernel.bound,
+                 kernel.source, kernel.flops, kernel.bytes, kernel.time};
         }
         row.launches += launches[gpu][submodule];
       }

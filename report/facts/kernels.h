@@ -18,6 +18,7 @@ struct KernelRow {
   std::string shape;
   KernelBound bound = KernelBound::kMeasured;
   TimeSource source = TimeSource::kModel;
+  double flops = 0, bytes = 0;  // of one launch (KernelTime); both 0: not known
   Time time;             // one launch
   int64_t launches = 0;  // in an iteration, over all ranks
   double share = 0;      // of all kernel time of all ranks

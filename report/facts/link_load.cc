@@ -4,53 +4,125 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
+#include <utility>
 
 #include "report/facts/traffic.h"
 
 namespace drydock {
 namespace {
 
-// Bytes by column of the iteration.
+// The load of one link as a step function of time.
 class LoadMeter {
  public:
-  LoadMeter(Time iteration, int columns)
-      : iteration_(iteration.ps()), bytes_(static_cast<size_t>(columns), 0) {}
+  LoadMeter(Time iteration, int columns) : iteration_(iteration.ps()), columns_(columns) {}
 
   void Add(Time begin, Time end, int64_t bytes) {
-    const auto columns = static_cast<int64_t>(bytes_.size());
     const int64_t from = begin.ps(), to = std::max(end.ps(), from + 1);
-    for (int64_t column = Scaled(from, columns, iteration_); column < columns; ++column) {
-      const int64_t here = std::max(from, Scaled(column, iteration_, columns));
-      const int64_t next = std::min(to, Scaled(column + 1, iteration_, columns));
-      if (next > here) {
-        bytes_[static_cast<size_t>(column)] += static_cast<double>(bytes) *
-                                               static_cast<double>(next - here) /
-                                               static_cast<double>(to - from);
-      }
-      if (to <= next) break;
-    }
+    const double rate = static_cast<double>(bytes) / static_cast<double>(to - from);
+    changes_.push_back({from, rate, 1});
+    changes_.push_back({to, -rate, -1});
     total_ += bytes;
+    if (changes_.size() >= compact_at_) Compact();
   }
 
   bool any() const { return total_ > 0; }
 
-  LoadRow Row(std::string name, double bytes_per_second) const {
+  LoadRow Row(std::string name, double bytes_per_second) {
     LoadRow row;
     row.name = std::move(name);
     row.rate = Bandwidth::FromBytesPerSecond(bytes_per_second);
-    const double seconds = static_cast<double>(iteration_) * 1e-12;
-    const double column = seconds / static_cast<double>(bytes_.size());
-    for (const double bytes : bytes_) row.share.push_back(bytes / (bytes_per_second * column));
-    row.mean = static_cast<double>(total_) / (bytes_per_second * seconds);
+    const double full = bytes_per_second * 1e-12;  // bytes in a picosecond
+    const std::vector<Step> steps = Steps();
+    row.whole = LoadOf(steps, 0, iteration_, full);
+    row.whole.mean = static_cast<double>(total_) / (full * static_cast<double>(iteration_));
+    size_t first = 0;
+    for (int64_t column = 0; column < columns_; ++column) {
+      const int64_t begin = BeginOf(column), end = BeginOf(column + 1);
+      while (first < steps.size() && steps[first].end <= begin) ++first;
+      row.columns.push_back(LoadOf({steps.data() + first, steps.size() - first}, begin, end, full));
+    }
     return row;
   }
 
  private:
-  static int64_t Scaled(int64_t value, int64_t by, int64_t over) {
-    return static_cast<int64_t>(static_cast<__int128>(value) * by / over);
+  struct Change {
+    int64_t at;
+    double rate;
+    int64_t calls;
+  };
+  struct Step {
+    int64_t begin, end;
+    double rate;  // bytes in a picosecond
+  };
+
+  int64_t BeginOf(int64_t column) const {
+    return static_cast<int64_t>(static_cast<__int128>(iteration_) * column / columns_);
   }
-  int64_t iteration_;
-  std::vector<double> bytes_;
+
+  // Ranks of one class often have the same times, so changes of one time become one.
+  void Compact() {
+    std::stable_sort(changes_.begin(), changes_.end(),
+                     [](const Change& a, const Change& b) { return a.at < b.at; });
+    size_t kept = 0;
+    for (const Change& change : changes_) {
+      if (kept > 0 && changes_[kept - 1].at == change.at) {
+        changes_[kept - 1].rate += change.rate;
+        changes_[kept - 1].calls += change.calls;
+      } else {
+        changes_[kept++] = change;
+      }
+    }
+    changes_.resize(kept);
+    compact_at_ = std::max(kFewChanges, 2 * kept);
+  }
+
+  // Without the time in which nothing moves. Sums of rates that cancel leave a rounding error, so
+  // the number of calls says when the link is idle.
+  std::vector<Step> Steps() {
+    Compact();
+    std::vector<Step> steps;
+    double rate = 0;
+    int64_t calls = 0;
+    for (size_t i = 0; i + 1 < changes_.size(); ++i) {
+      rate += changes_[i].rate;
+      calls += changes_[i].calls;
+      if (calls == 0) rate = 0;
+      if (rate > 0) steps.push_back({changes_[i].at, changes_[i + 1].at, rate});
+    }
+    return steps;
+  }
+
+  // The load in [begin, end). `steps`: in order, none ends before `begin`.
+  static Load LoadOf(std::span<const Step> steps, int64_t begin, int64_t end, double full) {
+    Load load;
+    if (end <= begin) return load;
+    std::vector<std::pair<double, int64_t>> parts;  // share of the rate, for how long
+    for (const Step& step : steps) {
+      if (step.begin >= end) break;
+      const int64_t length = std::min(end, step.end) - std::max(begin, step.begin);
+      if (length <= 0) continue;
+      const double share = step.rate / full;
+      load.mean += share * static_cast<double>(length) / static_cast<double>(end - begin);
+      load.peak = std::max(load.peak, share);
+      parts.emplace_back(share, length);
+    }
+    std::sort(parts.begin(), parts.end());
+    // At most a hundredth of the time may have more.
+    int64_t left = (end - begin) / 100;
+    while (!parts.empty() && parts.back().second <= left) {
+      left -= parts.back().second;
+      parts.pop_back();
+    }
+    load.p99 = parts.empty() ? 0 : parts.back().first;
+    return load;
+  }
+
+  static constexpr size_t kFewChanges = 1 << 16;
+  const int64_t iteration_;
+  const int64_t columns_;
+  std::vector<Change> changes_;
+  size_t compact_at_ = kFewChanges;
   int64_t total_ = 0;
 };
 
@@ -65,10 +137,16 @@ class Measurer {
 
   LinkLoad Measure() {
     totals_.assign(links_.fabric().link_count(), 0);
-    VisitAll([this](int, const Traffic& traffic, Time, Time) {
-      for (const auto& [link, bytes] : traffic.cables) totals_[link] += bytes;
+    fastest_.assign(links_.fabric().link_count(), 0);
+    VisitAll([this](int, const Traffic& traffic, Time begin, Time end) {
+      const auto length = static_cast<double>(std::max<int64_t>(1, (end - begin).ps()));
+      for (const auto& [link, bytes] : traffic.cables) {
+        totals_[link] += bytes;
+        fastest_[link] = std::max(fastest_[link], static_cast<double>(bytes) / length);
+      }
     });
-    for (const uint32_t link : BusiestCables()) cables_.try_emplace(link, NewMeter());
+    shown_cables_ = ShownCables();
+    for (const uint32_t link : shown_cables_) cables_.try_emplace(link, NewMeter());
     for (const int rank : shown_) {
       scale_up_.try_emplace(rank, NewMeter(), NewMeter());
       for (const uint32_t link : CablesOfRank(rank)) cables_.try_emplace(link, NewMeter());
@@ -133,18 +211,27 @@ class Measurer {
     return links_.fabric().direction(link).full_rate.bytes_per_second();
   }
 
-  // Orders links by utilization.
-  std::vector<uint32_t> BusiestCables() const {
-    std::vector<uint32_t> busy;
-    for (uint32_t link = 0; link < totals_.size(); ++link) {
-      if (totals_[link] > 0) busy.push_back(link);
+  // Moves the `most` links with the largest values to the end of `taken`.
+  template <typename Value>
+  void TakeLargest(const std::vector<Value>& values, size_t most, std::vector<uint32_t>* taken) {
+    std::vector<uint32_t> links;
+    for (uint32_t link = 0; link < values.size(); ++link) {
+      const bool known = std::find(taken->begin(), taken->end(), link) != taken->end();
+      if (values[link] > 0 && !known) links.push_back(link);
     }
-    std::stable_sort(busy.begin(), busy.end(), [this](uint32_t a, uint32_t b) {
-      return static_cast<double>(totals_[a]) / RateOf(a) >
-             static_cast<double>(totals_[b]) / RateOf(b);
+    std::stable_sort(links.begin(), links.end(), [&](uint32_t a, uint32_t b) {
+      return static_cast<double>(values[a]) / RateOf(a) >
+             static_cast<double>(values[b]) / RateOf(b);
     });
-    busy.resize(std::min(busy.size(), kBusiestCables));
-    return busy;
+    links.resize(std::min(links.size(), most));
+    taken->insert(taken->end(), links.begin(), links.end());
+  }
+
+  std::vector<uint32_t> ShownCables() {
+    std::vector<uint32_t> links;
+    TakeLargest(totals_, kBusiestCables, &links);
+    TakeLargest(fastest_, kBurstCables, &links);
+    return links;
   }
 
   // Returns the links of the rank's NIC: each outgoing one, then its reverse direction.
@@ -168,7 +255,7 @@ class Measurer {
     return rate;
   }
 
-  LinkLoad Rows() const {
+  LinkLoad Rows() {
     LinkLoad out;
     if (all_nics_.any()) out.nics.push_back(all_nics_.Row("all NICs, sending", RateOfAllNics()));
     std::vector<uint32_t> taken;
@@ -176,26 +263,30 @@ class Measurer {
       const Placement::Slot& slot = links_.placement().of(rank);
       const double rate =
           inputs_.workload.topology.kind_of_host(slot.host).scale_up.bandwidth.bytes_per_second();
-      const auto& [from, into] = scale_up_.at(rank);
+      auto& [from, into] = scale_up_.at(rank);
       if (from.any()) {
         out.scale_up.push_back(from.Row(fmt::format("rank {}, out of its GPU", rank), rate));
+        out.scale_up.back().rank = rank;
       }
       if (into.any()) {
         out.scale_up.push_back(into.Row(fmt::format("rank {}, into its GPU", rank), rate));
+        out.scale_up.back().rank = rank;
       }
       for (const uint32_t link : CablesOfRank(rank)) {
         if (std::find(taken.begin(), taken.end(), link) != taken.end()) continue;
         taken.push_back(link);
-        AddCable(link, &out.nics);
+        AddCable(link, rank, &out.nics);
       }
     }
-    for (const uint32_t link : BusiestCables()) AddCable(link, &out.cables);
+    for (const uint32_t link : shown_cables_) AddCable(link, -1, &out.cables);
     return out;
   }
 
-  void AddCable(uint32_t link, std::vector<LoadRow>* rows) const {
-    const LoadMeter& meter = cables_.at(link);
-    if (meter.any()) rows->push_back(meter.Row(links_.CableName(link), RateOf(link)));
+  void AddCable(uint32_t link, int rank, std::vector<LoadRow>* rows) {
+    LoadMeter& meter = cables_.at(link);
+    if (!meter.any()) return;
+    rows->push_back(meter.Row(links_.CableName(link), RateOf(link)));
+    rows->back().rank = rank;
   }
 
   const Inputs& inputs_;
@@ -203,6 +294,8 @@ class Measurer {
   const int columns_;
   const std::vector<int>& shown_;
   std::vector<int64_t> totals_;  // by link
+  std::vector<double> fastest_;  // by link: bytes in a picosecond of one call
+  std::vector<uint32_t> shown_cables_;
   LoadMeter all_nics_;
   std::map<int, std::pair<LoadMeter, LoadMeter>> scale_up_;  // by rank: out, in
   std::map<uint32_t, LoadMeter> cables_;

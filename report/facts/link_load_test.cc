@@ -46,13 +46,40 @@ TEST(LinkLoad, SpreadsACallOverTheTimeInWhichItsDataMoves) {
   EXPECT_EQ(load.scale_up[0].name, "rank 0, out of its GPU");
   EXPECT_EQ(load.scale_up[1].name, "rank 0, into its GPU");
   const LoadRow& row = load.scale_up[0];
-  ASSERT_EQ(row.share.size(), 60u);
+  ASSERT_EQ(row.columns.size(), 60u);
   for (size_t column = 0; column < 60; ++column) {
-    EXPECT_NEAR(row.share[column], column >= 11 && column < 15 ? 51.2 / 300 : 0, 1e-9) << column;
+    const double share = column >= 11 && column < 15 ? 51.2 / 300 : 0;
+    EXPECT_NEAR(row.columns[column].mean, share, 1e-9) << column;
+    EXPECT_NEAR(row.columns[column].peak, share, 1e-9) << column;
+    EXPECT_NEAR(row.columns[column].p99, share, 1e-9) << column;
   }
-  EXPECT_NEAR(row.mean, 2.048e6 / (600e-6 * 300e9), 1e-12);
+  EXPECT_EQ(row.rank, 0);
+  EXPECT_NEAR(row.whole.mean, 2.048e6 / (600e-6 * 300e9), 1e-12);
   EXPECT_TRUE(load.nics.empty());
   EXPECT_TRUE(load.cables.empty());
+}
+
+// The same call in one column of 600 us: the mean is a fifteenth of the burst, which lasts for 40
+// us.
+TEST(LinkLoad, PeakAnd99thPercentileShowABurstThatTheMeanHides) {
+  const LoadRow row = MeasureLinkLoad(RunWithTraffic(), {0}, 1).scale_up[0];
+  EXPECT_NEAR(row.columns[0].mean, 51.2 / 300 / 15, 1e-9);
+  EXPECT_NEAR(row.columns[0].p99, 51.2 / 300, 1e-9);
+  EXPECT_NEAR(row.columns[0].peak, 51.2 / 300, 1e-9);
+}
+
+// A burst of 4 us is the peak of 600 us, but shorter than a hundredth of them.
+TEST(LinkLoad, The99thPercentileLeavesOutAHundredthOfTheTime) {
+  Inputs inputs = RunWithTraffic();
+  for (const size_t rank : {0, 1}) {
+    RankTimeline& times = inputs.timeline.ranks[rank];
+    for (size_t i = 0; i < times.end.size(); ++i) {
+      if (times.ready[i] == Time::Us(110)) times.end[i] = Time::Us(114);
+    }
+  }
+  const Load load = MeasureLinkLoad(inputs, {0}, 1).scale_up[0].whole;
+  EXPECT_NEAR(load.peak, 512.0 / 300, 1e-9);
+  EXPECT_EQ(load.p99, 0);
 }
 
 TEST(LinkLoad, CallsThatMoveNothingHaveNoRows) {

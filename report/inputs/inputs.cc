@@ -7,6 +7,7 @@
 #include "core/base/files.h"
 #include "core/schema/artefacts/artefacts.h"
 #include "core/schema/artefacts/trace_file.h"
+#include "core/schema/memory/memory_curve_file.h"
 #include "report/inputs/breakdown.h"
 
 namespace drydock {
@@ -94,6 +95,7 @@ Result<Inputs> ReadInputs(const std::string& run) {
   if (FileExists(run + "/" + kWhatIfName)) {
     ASSIGN_OR_RETURN(inputs.what_if, ReadWhatIf(run, file));
   }
+  ASSIGN_OR_RETURN(inputs.memory_curve, ReadMemoryCurve(run, file));
   inputs.workload = std::move(file.workload);
   RETURN_IF_ERROR(CheckTimeline(inputs, run + "/" + kTimelineName));
   return inputs;

@@ -14,6 +14,7 @@
 #include "core/base/result.h"
 #include "core/model/flow_plan.h"
 #include "core/model/kernel_times.h"
+#include "core/model/memory_curve.h"
 #include "core/model/timeline.h"
 #include "core/model/what_if.h"
 #include "core/model/workload.h"
@@ -26,6 +27,7 @@ struct Inputs {
   KernelTimes times;
   Timeline timeline;
   std::optional<WhatIf> what_if;  // if exec-engine what-if was run
+  std::optional<MemoryCurve> memory_curve;  // if the workload has one
 
   const Program& program_of(int rank) const {
     const int index = workload.class_of_rank[static_cast<size_t>(rank)];

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <map>
 
-#include "report/output/html_table.h"
 #include "report/output/summary_text.h"
 
 namespace drydock {
@@ -38,33 +37,17 @@ void AddIfAny(std::vector<ComparedTime>* rows, std::string name, Time here, Time
   rows->push_back({std::move(name), here, there});
 }
 
-std::string Shown(const std::optional<Time>& time) { return time ? ToString(*time) : "none"; }
-
-std::string ChangeOf(const ComparedTime& row) {
-  if (!row.here || !row.there) return "";
-  return Change(row.here->seconds(), row.there->seconds());
-}
-
 std::string TimesText(const char* title, const std::vector<ComparedTime>& rows, size_t most) {
   if (rows.empty()) return "";
-  std::string out = fmt::format("\n{:<44}{:>14}{:>14}{:>12}\n", title, "this run", "the other", "");
+  std::string out =
+      fmt::format("\n{:<44}{:>14}{:>14}{:>12}\n", title, "this run", "the base", "change");
   const size_t shown = std::min(most, rows.size());
   for (size_t i = 0; i < shown; ++i) {
     const ComparedTime& row = rows[i];
-    out += fmt::format("  {:<42}{:>14}{:>14}{:>12}\n", row.name, Shown(row.here), Shown(row.there),
-                       ChangeOf(row));
+    out += fmt::format("  {:<42}{:>14}{:>14}{:>12}\n", row.name, ShownTime(row.here),
+                       ShownTime(row.there), row.ChangeText());
   }
   return out + MoreInJson(rows.size(), shown, "call");
-}
-
-std::string TimesTable(const char* title, const std::vector<ComparedTime>& rows) {
-  if (rows.empty()) return "";
-  Table table({Words(title), Number("this run"), Number("the other"), Number("change")});
-  for (const ComparedTime& row : rows) {
-    table.Add({Words(row.name), Number(Shown(row.here)), Number(Shown(row.there)),
-               Number(ChangeOf(row))});
-  }
-  return std::move(table).Finish();
 }
 
 }  // namespace
@@ -88,41 +71,34 @@ Comparison Compare(const Summary& here, const Summary& there, const std::string&
   return out;
 }
 
-std::string Change(double here, double there) {
-  if (here <= 0) return "";
-  return fmt::format("{:+.2f} %", (there / here - 1) * 100);
+std::string ShownTime(const std::optional<Time>& time) { return time ? ToString(*time) : "none"; }
+
+std::optional<double> ComparedTime::Change() const {
+  if (!here || !there || *there <= Time()) return std::nullopt;
+  return here->seconds() / there->seconds() - 1;
+}
+
+std::string ComparedTime::ChangeText() const {
+  return Change() ? drydock::Change(there->seconds(), here->seconds()) : "";
+}
+
+std::string Change(double base, double value) {
+  if (base <= 0) return "";
+  return fmt::format("{:+.2f} %", (value / base - 1) * 100);
 }
 
 std::string ComparisonText(const Comparison& comparison) {
   const std::vector<ComparedTime> iteration = {
       {"iteration", comparison.here.iteration, comparison.there.iteration}};
-  return fmt::format("\ncompared with {}:\n  {}\n", comparison.run, comparison.what) +
+  return fmt::format(
+             "\ncompared with the base {}:\n  {}\n"
+             "  changes are of the base; a positive change of a time says that this run is "
+             "slower\n",
+             comparison.run, comparison.what) +
          TimesText("time", iteration, 1) +
          TimesText("where it goes, mean of the ranks", comparison.parts, kPartCount) +
          TimesText("critical path", comparison.path, kPathPartCount) +
          TimesText("calls, median", comparison.calls, kCallLines);
-}
-
-std::string ComparisonSection(const Comparison& comparison) {
-  const Rates& here = comparison.here;
-  const Rates& there = comparison.there;
-  Table head({Words("run"), Number("this run"), Number("the other"), Number("change")});
-  const auto change = [](double one, double other) { return Number(Change(one, other)); };
-  head.Add({Words("iteration time"), Number(ToString(here.iteration)),
-            Number(ToString(there.iteration)),
-            change(here.iteration.seconds(), there.iteration.seconds())});
-  head.Add({Words("tokens per second"), Number(fmt::format("{:.0f}", here.tokens_per_second)),
-            Number(fmt::format("{:.0f}", there.tokens_per_second)),
-            change(here.tokens_per_second, there.tokens_per_second)});
-  const auto mfu = [](const Rates& rates) { return rates.mfu ? Percent(*rates.mfu) : "unknown"; };
-  head.Add({Words("MFU"), Number(mfu(here)), Number(mfu(there)), Number("")});
-  // One class aligns the columns of the tables.
-  return Section("Compared with another run",
-                 fmt::format("The other run: {}: {}.", comparison.run, comparison.what),
-                 "<div class=\"alike\">" + std::move(head).Finish() +
-                     TimesTable("where the time goes, mean of the ranks", comparison.parts) +
-                     TimesTable("critical path", comparison.path) +
-                     TimesTable("call, median", comparison.calls) + "</div>\n");
 }
 
 }  // namespace drydock

@@ -41,8 +41,10 @@ Json SharesJson(const std::vector<PathShare>& shares) {
 Json TimesJson(const std::vector<ComparedTime>& times) {
   Json out = Json::array();
   for (const ComparedTime& each : times) {
-    out.push_back(
-        {{"name", each.name}, {"here_s", Seconds(each.here)}, {"there_s", Seconds(each.there)}});
+    out.push_back({{"name", each.name},
+                   {"here_s", Seconds(each.here)},
+                   {"there_s", Seconds(each.there)},
+                   {"change_share", OrNull(each.Change())}});
   }
   return out;
 }
@@ -284,11 +286,14 @@ Json WhatIfJson(const WhatIf& what_if) {
 }
 
 Json ComparisonJson(const Comparison& comparison) {
+  const ComparedTime iteration = {"iteration", comparison.here.iteration,
+                                  comparison.there.iteration};
   return {{"run", comparison.run},
           {"what", comparison.what},
           {"iteration_time_s",
            {{"here", Seconds(comparison.here.iteration)},
-            {"there", Seconds(comparison.there.iteration)}}},
+            {"there", Seconds(comparison.there.iteration)},
+            {"change_share", OrNull(iteration.Change())}}},
           {"time", TimesJson(comparison.parts)},
           {"critical_path", TimesJson(comparison.path)},
           {"collectives", TimesJson(comparison.calls)}};

@@ -4,13 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <tuple>
 
 #include "core/model/calls/plan_works.h"
 #include "core/schema/artefacts/trace_file.h"
-#include "report/path/path_summary.h"
+#include "report/facts/link_load.h"
+#include "report/facts/memory_over_time.h"
+#include "report/facts/messages.h"
 #include "report/output/escape.h"
 #include "report/output/gzip.h"
+#include "report/path/path_summary.h"
 
 namespace drydock {
 namespace {
@@ -19,18 +21,6 @@ constexpr size_t kFlushBytes = 1 << 18;
 constexpr int64_t kPsPerUs = 1000000;
 // Viewers count in nanoseconds. An arrow must end inside the receive, not at its edge.
 constexpr Time kViewerTick = Time::Ns(1);
-
-// One end of a message. Messages of one tag between two ranks match in order.
-struct MessageEnd {
-  int sender = 0;
-  int receiver = 0;
-  int32_t tag = 0;
-  int64_t sequence = 0;
-  int rank = 0;
-  uint8_t stream = 0;
-  Time time;
-  auto key() const { return std::tie(sender, receiver, tag, sequence); }
-};
 
 class TraceWriter {
  public:
@@ -49,6 +39,8 @@ class TraceWriter {
     for (const int rank : ranks_) AddNames(rank);
     for (const int rank : ranks_) AddOps(rank);
     AddArrows();
+    AddLoads();
+    AddMemory();
     Add("\n]}}\n");
     gzip_.Append({buffer_.data(), buffer_.size()});
     return gzip_.Finish();
@@ -128,10 +120,6 @@ class TraceWriter {
       }
       Begin(rank, op, JsonString(OpName(workload_, op)), times.ready[i], times.end[i]);
       AddArguments(rank, op);
-      if (op.kind == OpKind::kSend) AddEnd(rank, op, times.ready[i], &sends_);
-      if (op.kind == OpKind::kRecv) {
-        AddEnd(rank, op, std::max(times.ready[i], times.end[i] - kViewerTick), &receives_);
-      }
     }
   }
 
@@ -183,49 +171,82 @@ class TraceWriter {
     fmt::format_to(std::back_inserter(buffer_), FMT_COMPILE(R"(,"{}":{})"), name, value);
   }
 
-  void AddEnd(int rank, const Op& op, Time time, std::vector<MessageEnd>* ends) {
-    const CommCall& call = workload_.calls[op.work];
-    const Group& group = workload_.groups[static_cast<size_t>(inputs_.group_of(rank, op))];
-    ends->push_back({group.ranks[static_cast<size_t>(call.root)],
-                     group.ranks[static_cast<size_t>(call.peer)], op.tag, 0, rank, op.stream,
-                     time});
-  }
-
-  // Numbers the messages of each sender, receiver and tag in program order, and sorts.
-  static void Number(std::vector<MessageEnd>* ends) {
-    std::stable_sort(ends->begin(), ends->end(),
-                     [](const MessageEnd& a, const MessageEnd& b) { return a.key() < b.key(); });
-    for (size_t i = 1; i < ends->size(); ++i) {
-      const MessageEnd& before = (*ends)[i - 1];
-      MessageEnd& end = (*ends)[i];
-      const bool same = std::tie(before.sender, before.receiver, before.tag) ==
-                        std::tie(end.sender, end.receiver, end.tag);
-      end.sequence = same ? before.sequence + 1 : 0;
-    }
-  }
-
   void AddArrows() {
-    Number(&sends_);
-    Number(&receives_);
     int64_t id = 0;
-    auto receive = receives_.begin();
-    for (const MessageEnd& send : sends_) {
-      while (receive != receives_.end() && receive->key() < send.key()) ++receive;
-      if (receive == receives_.end()) break;
-      if (receive->key() != send.key() || receive->time <= send.time) continue;
-      AddArrowEnd("s", id, send);
-      AddArrowEnd("f", id, *receive);
+    for (const SentMessage& message : MessagesBetween(inputs_, ranks_)) {
+      const MessageEnd& receive = message.receive;
+      const Time arrival = std::max(receive.ready, receive.end - kViewerTick);
+      if (arrival <= message.send.ready) continue;
+      AddArrowEnd("s", id, message.send, message.send.ready);
+      AddArrowEnd("f", id, receive, arrival);
       ++id;
     }
   }
 
-  void AddArrowEnd(const char* phase, int64_t id, const MessageEnd& end) {
+  void AddArrowEnd(const char* phase, int64_t id, const MessageEnd& end, Time time) {
     Separate();
     Add(R"({{"ph":"{}","bp":"e","id":{},"pid":{},"tid":{},"ts":{}.{:06},"name":"message",)"
         R"("cat":"message"}})",
-        phase, id, ProcessOf(end.rank), ThreadOf(end.stream), end.time.ps() / kPsPerUs,
-        end.time.ps() % kPsPerUs);
+        phase, id, ProcessOf(end.rank), ThreadOf(end.stream), time.ps() / kPsPerUs,
+        time.ps() % kPsPerUs);
   }
+
+  // Begins a counter event, up to its first value.
+  void AddCounter(int process, const std::string& name, Time time) {
+    Separate();
+    Add(R"({{"ph":"C","pid":{},"ts":{}.{:06},"name":{},"args":{{)", process, time.ps() / kPsPerUs,
+        time.ps() % kPsPerUs, JsonString(name));
+  }
+
+  void AddLoads() {
+    std::vector<int> ranks = ranks_;
+    ranks.resize(std::min(ranks.size(), kCounterRanks));
+    const LinkLoad load = MeasureLinkLoad(inputs_, ranks, kCounterColumns);
+    for (const std::vector<LoadRow>* rows : {&load.scale_up, &load.nics}) {
+      for (const LoadRow& row : *rows) {
+        if (row.rank >= 0) AddLoad(row);
+      }
+    }
+  }
+
+  // An event where the load changes. GB/s with three decimals are MB/s.
+  void AddLoad(const LoadRow& row) {
+    const double rate = row.rate.bytes_per_second() * 1e-9;
+    const auto value = [&](double share) { return fmt::format("{:.3f}", share * rate); };
+    std::string before;
+    for (size_t column = 0; column <= row.columns.size(); ++column) {
+      const Load at = column < row.columns.size() ? row.columns[column] : Load();
+      const std::string values = fmt::format(R"("mean":{},"p99":{},"peak":{})", value(at.mean),
+                                             value(at.p99), value(at.peak));
+      if (values == before) continue;
+      before = values;
+      AddCounter(ProcessOf(row.rank), row.name + ", GB/s", ColumnTime(column));
+      Add("{}}}}}", values);
+    }
+  }
+
+  Time ColumnTime(size_t column) const {
+    return Time::Ps(static_cast<int64_t>(static_cast<__int128>(inputs_.timeline.iteration.ps()) *
+                                         static_cast<int64_t>(column) / kCounterColumns));
+  }
+
+  // Of the first rank shown whose class is the fullest.
+  void AddMemory() {
+    for (const int rank : ranks_) {
+      const std::vector<AllocatedAt> series = AllocatedOverTime(inputs_, rank);
+      if (series.empty()) continue;
+      for (const AllocatedAt& point : series) {
+        AddCounter(ProcessOf(rank), "allocated memory, GB", point.time);
+        Add(R"("GB":{}.{:03}}}}})", point.bytes.count() / 1'000'000'000,
+            point.bytes.count() / 1'000'000 % 1000);
+      }
+      return;
+    }
+  }
+
+  // Counters of more ranks would make up most of the trace.
+  static constexpr size_t kCounterRanks = 16;
+  static constexpr int kCounterColumns = 500;
 
   const Inputs& inputs_;
   const Workload& workload_;
@@ -234,8 +255,6 @@ class TraceWriter {
   GzipWriter gzip_;
   fmt::memory_buffer buffer_;
   bool any_ = false;
-  std::vector<MessageEnd> sends_;
-  std::vector<MessageEnd> receives_;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -42,6 +43,45 @@ TEST(Trace, RanksAreProcessesAndStreamsAreThreads) {
                                                 {"2", "tp"},
                                                 {"3", "pp-send"},
                                                 {"4", "pp-recv"}}));
+}
+
+// The fullest ranks are those of class 1. The counter begins with the first compute op.
+TEST(Trace, AllocatedMemoryIsACounterOfTheFullestRank) {
+  Inputs inputs = FakeRun();
+  MemoryCurve& curve = inputs.memory_curve.emplace();
+  curve.class_index = 1;
+  curve.allocated.assign(inputs.program_of(2).ops.size(), Bytes(2'500'000'000));
+  const std::vector<Json> events = EventsOf(TraceOf(inputs, {0, 2, 3}), "C");
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0], Json::parse(R"({"ph": "C", "pid": 3, "ts": 0.0,
+      "name": "allocated memory, GB", "args": {"GB": 2.5}})"));
+}
+
+// The plan of the all-reduce sends 2.048 MB from 110 to 150 us: 51.2 GB/s, then nothing.
+TEST(Trace, TheLoadOfALinkIsACounterWhereItChanges) {
+  Inputs inputs = FakeRun();
+  Plan& plan = inputs.flows.plans[0];
+  plan.connections.resize(2);
+  plan.connections[0].to = 1;
+  plan.connections[1].from = 1;
+  plan.operands = {0, 1, 1, 0};
+  plan.patterns.resize(1);
+  plan.patterns[0].operands = 2;
+  plan.patterns[0].loops = {{1000, 0, 1}};
+  plan.patterns[0].steps.resize(1);
+  plan.patterns[0].steps[0].send = {0, 1};
+  plan.patterns[0].steps[0].receive = {1, 1};
+  plan.patterns[0].steps[0].bytes = 1920;
+  plan.members.assign(2, {ChannelProgram()});
+  plan.members[1][0].operand_begin = 2;
+  double most = 0, last = -1;
+  for (const Json& event : EventsOf(TraceOf(inputs, {0}), "C")) {
+    if (event["name"] != "rank 0, out of its GPU, GB/s") continue;
+    most = std::max(most, event["args"]["peak"].get<double>());
+    last = event["args"]["peak"];
+  }
+  EXPECT_EQ(most, 51.2);
+  EXPECT_EQ(last, 0);
 }
 
 TEST(Trace, OpsAndWaitsAreSeparateCompleteEvents) {

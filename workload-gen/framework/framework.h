@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "core/base/result.h"
+#include "core/model/memory_curve.h"
 #include "core/model/workload.h"
 #include "workload-gen/job/training_job.h"
 #include "workload-gen/layout/layout.h"
@@ -27,8 +28,9 @@ class Framework {
   // - Pure: equal arguments give equal workloads, byte for byte.
   // - REQUIRES: the checks passed; ResolveLayout made `layout` for this job and topology.
   // - The result is complete: topology, groups, tables, a program per rank class, uses, totals.
+  // - *curve, unless it is null, receives what the fullest ranks hold op by op.
   virtual Workload Build(const TrainingJob& job, const ParallelLayout& layout,
-                         const Topology& topology) const = 0;
+                         const Topology& topology, MemoryCurve* curve) const = 0;
 
   // Returns the library whose attention kernels the framework calls
   // (core/model/attention_backend.h).

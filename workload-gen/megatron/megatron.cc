@@ -106,8 +106,8 @@ class Megatron : public Framework {
  public:
   Status Check(const TrainingJob& job) const override { return CheckMegatronScope(job); }
 
-  Workload Build(const TrainingJob& job, const ParallelLayout& layout,
-                 const Topology& topology) const override {
+  Workload Build(const TrainingJob& job, const ParallelLayout& layout, const Topology& topology,
+                 MemoryCurve* curve) const override {
     Workload workload;
     workload.topology = topology;
     workload.streams = StreamNames();
@@ -126,7 +126,7 @@ class Megatron : public Framework {
     for (int c = 0; c < workload.class_count; ++c) {
       states.push_back(MegatronStates(job, layout, c / loads, gpu));
     }
-    FillMemory(job.memory, activations, states, &workload);
+    FillMemory(job.memory, activations, states, &workload, curve);
     return workload;
   }
 

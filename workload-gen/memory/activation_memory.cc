@@ -54,8 +54,10 @@ class Walker {
   ActivationMemory Walk() {
     CollectRepeated();
     CollectEnds();
+    result_.by_op.assign(program_.ops.size(), 0);
     for (at_ = 0; at_ < program_.ops.size(); ++at_) {
       const Op& op = program_.ops[at_];
+      NoteOp(live_);
       ChangeHeld(0);
       if (op.kind == OpKind::kCollective) NoteCollective(op);
       if (op.kind == OpKind::kCompute) Compute(op);
@@ -246,9 +248,17 @@ class Walker {
     peak_ = std::max(peak_, live_);
   }
 
+  // Notes what the current op holds beside the held tensors.
+  void NoteOp(int64_t used) {
+    if (at_ >= result_.by_op.size()) return;
+    int64_t& most = result_.by_op[at_];
+    most = std::max(most, std::max(int64_t{0}, used - rules_.offloaded) + held_total_);
+  }
+
   // Notes the working tensors of a submodule beside the saved and the held ones.
   void Reach(const TensorSizes& working) {
     const int64_t used = live_ + TotalOf(working);
+    NoteOp(used);
     if (used + held_total_ > fullest_) {
       fullest_ = used + held_total_;
       fullest_used_ = used;

@@ -5,6 +5,9 @@
 #ifndef DRYDOCK_WORKLOAD_GEN_MEMORY_ACTIVATION_MEMORY_H_
 #define DRYDOCK_WORKLOAD_GEN_MEMORY_ACTIVATION_MEMORY_H_
 
+#include <cstdint>
+#include <vector>
+
 #include "core/model/workload.h"
 #include "workload-gen/memory/caching_allocator.h"
 #include "workload-gen/memory/state_memory.h"
@@ -46,6 +49,8 @@ struct ActivationMemory {
   Bytes peak;     // of saved tensors, as many as there ever are if nothing is held
   Bytes working;  // the rest of saved and working tensors
   HeldBytes held{};
+  // By op of the program: saved, working and held tensors at its fullest moment.
+  std::vector<int64_t> by_op;
 };
 
 // `held`: allocated and freed on the way (StateMemory::held). `allocator`: gets each tensor and

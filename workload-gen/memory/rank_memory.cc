@@ -104,8 +104,27 @@ class Allocations {
 
 }  // namespace
 
+namespace {
+
+// What the rank holds at each op, by the walk of its activations: the states all the time, and the
+// tensors of the optimizer's step during the step.
+std::vector<Bytes> AllocatedByOp(const StateMemory& state, const Program& program,
+                                 const ActivationMemory& walked) {
+  const int64_t states = state.parameters + state.gradients + state.optimizer + state.gathered +
+                         state.buffers + state.fp8_weights + state.libraries;
+  std::vector<Bytes> out;
+  for (size_t i = 0; i < program.ops.size(); ++i) {
+    const int64_t step = program.ops[i].phase == Phase::kOptimizer ? state.step : 0;
+    out.emplace_back(states + std::max(walked.by_op[i], step));
+  }
+  return out;
+}
+
+}  // namespace
+
 void FillMemory(const MemoryRules& rules, const ActivationRules& activations,
-                const std::vector<StateMemory>& states, Workload* workload) {
+                const std::vector<StateMemory>& states, Workload* workload, MemoryCurve* curve) {
+  std::vector<std::vector<Bytes>> allocated_by_op;
   for (size_t c = 0; c < workload->programs.size(); ++c) {
     const Program& program = workload->programs[c];
     const StateMemory& state = states[c];
@@ -120,6 +139,7 @@ void FillMemory(const MemoryRules& rules, const ActivationRules& activations,
     beside.push_back({"cuda context", rules.cuda_context});
     Allocations allocations(state, SmallestGpu(workload->topology) - TotalOf(beside));
     ActivationMemory walked = allocations.FirstIteration(*workload, program, activations);
+    allocated_by_op.push_back(AllocatedByOp(state, program, walked));
     walked.peak -= Bytes(activations.offloaded);
     // The step holds no activations.
     const Bytes working = std::max(walked.working, Bytes(state.step) - walked.peak);
@@ -143,6 +163,10 @@ void FillMemory(const MemoryRules& rules, const ActivationRules& activations,
     parts.insert(parts.end(), beside.begin(), beside.end());
     workload->memory.push_back(std::move(parts));
   }
+  const std::optional<MemoryVerdict> verdict = JudgeMemory(*workload);
+  if (curve == nullptr || !verdict) return;
+  curve->class_index = verdict->class_index;
+  curve->allocated = std::move(allocated_by_op[static_cast<size_t>(verdict->class_index)]);
 }
 
 std::string MemoryText(const Workload& workload) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/model/memory_curve.h"
 #include "core/model/workload.h"
 #include "workload-gen/layout/layout.h"
 #include "workload-gen/memory/activation_memory.h"
@@ -12,10 +13,11 @@
 
 namespace drydock {
 
-// Fills Workload::memory from the programs and `states` (one per class). `activations` says which
-// tensors the framework saves for backward.
+// Fills Workload::memory and pytorch from the programs and `states` (one per class). `activations`
+// says which tensors the framework saves for backward. `curve`: receives what the fullest ranks
+// hold op by op, unless it is null.
 void FillMemory(const MemoryRules& rules, const ActivationRules& activations,
-                const std::vector<StateMemory>& states, Workload* workload);
+                const std::vector<StateMemory>& states, Workload* workload, MemoryCurve* curve);
 
 // Returns "52.1 GB of 80 GB on ranks of class 3 (parameters 10 GB, ...): fits".
 std::string MemoryText(const Workload& workload);

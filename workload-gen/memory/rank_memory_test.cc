@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "core/model/memory_total.h"
 #include "workload-gen/memory/activation_memory.h"
 #include "workload-gen/memory/saved_tensors.h"
@@ -29,6 +31,23 @@ double LayerBytes(const Overrides& overrides, int tensor, bool split) {
   rules.tensor = tensor;
   rules.saves_split_rows = split;
   return static_cast<double>(WalkActivations(w, w.programs[0], rules).of_layer.count()) / kSbh;
+}
+
+// The first pipeline stage holds most. Its curve rises with each forward of the warm-up, ends with
+// the optimizer's step, and peaks at what PyTorch reports.
+TEST(RankMemory, TheCurvePeaksAtWhatPyTorchReports) {
+  const TrainingJob job = TestJob({});
+  MemoryCurve curve;
+  const Workload w = MakeFramework(FrameworkKind::kMegatron)
+                         ->Build(job, TestLayout(job), TestTopology(1, 8), &curve);
+  const auto fullest = static_cast<size_t>(curve.class_index);
+  EXPECT_EQ(curve.class_index, JudgeMemory(w)->class_index);
+  ASSERT_EQ(curve.allocated.size(), w.programs[fullest].ops.size());
+  EXPECT_EQ(*std::max_element(curve.allocated.begin(), curve.allocated.end()),
+            w.pytorch[fullest].allocated);
+  const Bytes states = curve.allocated.back();  // no activations are left
+  EXPECT_LT(states, curve.allocated[curve.allocated.size() / 2]);
+  for (const Bytes bytes : curve.allocated) EXPECT_GE(bytes, states);
 }
 
 TEST(RankMemory, KorthikantiWithoutParallelism) {

@@ -56,9 +56,9 @@ class DeepSpeed : public Framework {
 
   const char* AttentionBackend() const override { return kAttentionByPytorch; }
 
-  Workload Build(const TrainingJob& job, const ParallelLayout& layout,
-                 const Topology& topology) const override {
-    return BuildTorchWorkload(job, layout, topology, /*replicas=*/1,
+  Workload Build(const TrainingJob& job, const ParallelLayout& layout, const Topology& topology,
+                 MemoryCurve* curve) const override {
+    return BuildTorchWorkload(job, layout, topology, /*replicas=*/1, curve,
                               [&](const TorchContext& context) {
                                 return job.zero.stage == 3 ? WriteStage<Zero3Hooks>(context)
                                                            : WriteStage<ZeroHooks>(context);

@@ -93,10 +93,10 @@ class Fsdp : public Framework {
 
   const char* AttentionBackend() const override { return kAttentionByPytorch; }
 
-  Workload Build(const TrainingJob& job, const ParallelLayout& layout,
-                 const Topology& topology) const override {
+  Workload Build(const TrainingJob& job, const ParallelLayout& layout, const Topology& topology,
+                 MemoryCurve* curve) const override {
     const FsdpPlan plan = MakeFsdpPlan(job, layout);
-    return BuildTorchWorkload(job, layout, topology, plan.replicas,
+    return BuildTorchWorkload(job, layout, topology, plan.replicas, curve,
                               [&](const TorchContext& context) {
                                 FsdpHooks hooks(context, plan);
                                 WriteTorchStage(context, &hooks);

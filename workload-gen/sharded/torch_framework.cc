@@ -181,7 +181,7 @@ Status CheckTorchJob(const TrainingJob& job) {
 }
 
 Workload BuildTorchWorkload(const TrainingJob& job, const ParallelLayout& layout,
-                            const Topology& topology, int replicas,
+                            const Topology& topology, int replicas, MemoryCurve* curve,
                             const std::function<StateMemory(const TorchContext& context)>& write) {
   Workload workload;
   workload.topology = topology;
@@ -212,7 +212,7 @@ Workload BuildTorchWorkload(const TrainingJob& job, const ParallelLayout& layout
   CollectUses(&workload);
   const GpuSpec& gpu = topology.gpus[static_cast<size_t>(topology.host_kinds.front().gpu)];
   for (StateMemory& state : states) state.libraries += CublasWorkspaces(job.memory, gpu);
-  FillMemory(job.memory, ActivationsOf(job, layout), states, &workload);
+  FillMemory(job.memory, ActivationsOf(job, layout), states, &workload, curve);
   return workload;
 }
 

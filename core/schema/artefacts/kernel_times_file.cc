@@ -1,5 +1,6 @@
 // 3-times.pb.
 #include <algorithm>
+#include <cmath>
 
 #include "core/schema/artefacts/protocol.h"
 
@@ -23,8 +24,12 @@ void Encode(const SubmoduleTime& from, proto::KernelTimes::Submodule* to) {
     added->set_gap(kernel.gap);
     added->set_more_launches(kernel.launches - 1);
     added->set_looped(kernel.looped);
+    added->set_flops(kernel.flops);
+    added->set_bytes(kernel.bytes);
   }
 }
+
+bool IsAmount(double value) { return value >= 0 && std::isfinite(value); }
 
 bool Decode(const proto::KernelTimes::Submodule& from, SubmoduleTime* to) {
   to->total = Time::Ps(from.total_ps());
@@ -36,12 +41,14 @@ bool Decode(const proto::KernelTimes::Submodule& from, SubmoduleTime* to) {
         !protocol::Within(bound, kKernelBoundCount) || kernel.time_ps() < 0 ||
         !(kernel.row_distance() >= 0) || !(kernel.expected_error() >= 0) ||
         !protocol::Within(kernel.more_launches(), kMaxLaunches) ||
-        !protocol::Within(kernel.looped(), kMaxLaunches)) {
+        !protocol::Within(kernel.looped(), kMaxLaunches) || !IsAmount(kernel.flops()) ||
+        !IsAmount(kernel.bytes())) {
       return false;
     }
     to->kernels.push_back({kernel.name(), kernel.shape(), Time::Ps(kernel.time_ps()), bound, source,
                            kernel.detail(), kernel.row_distance(), kernel.expected_error(),
-                           kernel.gap(), kernel.more_launches() + 1, kernel.looped()});
+                           kernel.gap(), kernel.flops(), kernel.bytes(), kernel.more_launches() + 1,
+                           kernel.looped()});
   }
   return true;
 }
