@@ -72,7 +72,7 @@ check_names() {
     esac
     shift
   done
-  ((${#inputs[@]} > 0)) || [[ -n $replaced ]] || usage_error "a model and a cluster are needed: MODEL.yaml CLUSTER.topo"
+  ((${#inputs[@]} > 0)) || [[ -n $replaced ]] || usage_error "a model and a cluster are needed: MODEL CLUSTER"
   ((${#inputs[@]} != 1)) || [[ -n $replaced ]] || usage_error "a cluster is needed after the model '${inputs[0]}'"
   ((${#inputs[@]} <= 2)) || usage_error "one model and one cluster are needed; unexpected argument '${inputs[2]}'"
   for file in "${inputs[@]}"; do

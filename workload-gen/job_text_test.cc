@@ -118,6 +118,9 @@ std::string AllTexts() {
          JobText(TestJob({"parallel.context=4", "parallel.context_type=a2a+p2p",
                           "parallel.context_heads=2", "training.offload_modules=[core_attn]",
                           "training.offload_min_elements=1000"})) +
+         JobText(TestJob({"model.positions=rotary", "model.no_positions_every=4",
+                          "model.qk_norm=true", "model.qk_norm_kind=whole"})) +
+         JobText(TestJob({"model.layer_pattern=-*-*--*-", "model.pattern_ffn=256*2,64*3"})) +
          JobText(TestJob({"training.framework=fsdp", "fsdp.version=1"})) +
          JobText(TestJob({"training.precision=bf16", "training.optimizer=muon"})) +
          JobText(TestJob({"parallel.pipeline=1", "training.distributed_optimizer=true",

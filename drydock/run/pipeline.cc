@@ -150,8 +150,12 @@ class Pipeline {
   std::string DefaultOut() const {
     const std::string& model =
         options_.megatron_args.empty() ? options_.inputs.front() : options_.megatron_args;
-    return fmt::format("runs/{}-{}", fs::path(model).stem().string(),
-                       fs::path(options_.inputs.back()).stem().string());
+    // Every model of Hugging Face has a file of this name, in a folder with the model's.
+    fs::path named = fs::path(model).lexically_normal();
+    if (named.filename() == "config.json" && named.has_parent_path()) named = named.parent_path();
+    const std::string name =
+        named.filename() == fs::path(model).filename() ? named.stem() : named.filename();
+    return fmt::format("runs/{}-{}", name, fs::path(options_.inputs.back()).stem().string());
   }
 
   // The threads of one process use all cores of a machine, and need no messages between them.

@@ -143,6 +143,9 @@ const std::vector<Option>& Options() {
        }},
       {"--sequence", "N", "tokens of a sample, as --set model.sequence=N",
        [](RunOptions* to, const std::string& value) -> Status {
+         if (!IsNumber(value, 1 << 30)) {
+           return Error(fmt::format("--sequence needs a number of tokens, not '{}'", value));
+         }
          to->workload_args.insert(to->workload_args.end(), {"--sequence", value});
          return OkStatus();
        }},
@@ -269,7 +272,7 @@ Status CheckInputs(const RunOptions& options) {
         fmt::format("one model and one cluster are needed; unexpected argument '{}'", inputs[2]));
   }
   if (inputs.empty() && (options.first_stage == 0 || options.out.empty())) {
-    return Error("a model and a cluster are needed: MODEL.yaml CLUSTER.topo");
+    return Error("a model and a cluster are needed: MODEL CLUSTER");
   }
   if (inputs.size() == 1 && options.megatron_args.empty() && options.workload.empty()) {
     return Error(fmt::format("a cluster is needed after the model '{}'", inputs[0]));

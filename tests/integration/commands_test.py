@@ -281,7 +281,7 @@ run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
     def test_wrong_usage(self):
         self.build()
         cases = [
-            ([], "a model and a cluster are needed: MODEL CLUSTER.topo"),
+            ([], "a model and a cluster are needed: MODEL CLUSTER"),
             (["model.yaml"], "a cluster is needed after the model 'model.yaml'"),
             ([*INPUTS, "x"], "one model and one cluster are needed; unexpected argument 'x'"),
             ([*INPUTS, "--nework", "packet"], "unknown option '--nework'; did you mean '--network'?"),
@@ -307,7 +307,7 @@ run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
             ([*INPUTS, "--only", "simcl"], "no stage is called 'simcl'; did you mean 'simccl'?; "
              "the stages are workload-gen simccl compute-sim exec-engine report"),
             ([*INPUTS, "--only", "simccl", "--from", "report"], "--only and --from exclude each other"),
-            (["--from", "simccl"], "a model and a cluster are needed: MODEL CLUSTER.topo"),
+            (["--from", "simccl"], "a model and a cluster are needed: MODEL CLUSTER"),
         ]
         for arguments, text in cases:
             with self.subTest(arguments=arguments):
@@ -332,7 +332,7 @@ run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
 
     def test_names_are_checked_before_the_first_set_up(self):
         for arguments, text in [
-                ([], "a model and a cluster are needed: MODEL.yaml CLUSTER.topo"),
+                ([], "a model and a cluster are needed: MODEL CLUSTER"),
                 (["model.yaml"], "a cluster is needed after the model 'model.yaml'"),
                 ([*INPUTS, "x"], "one model and one cluster are needed; unexpected argument 'x'"),
                 ([*INPUTS, "--nework", "packet"], "unknown option '--nework'; did you mean '--network'?"),

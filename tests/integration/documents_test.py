@@ -33,6 +33,7 @@ FOREIGN = {
     "cmake": ["--build", "--install", "--prefix", "--preset", "--target"],
     "mpirun": ["--allow-run-as-root", "--bind-to", "--oversubscribe", "--map-by", "--host", "--mca"],
     "protoc": ["--decode"],
+    "sbatch": ["--wrap"],
     "ASTRA-sim": ["--comm-group-configuration", "--workload-configuration"],
     "launchers of ranks": ["--nnodes", "--nproc-per-node"],
     "pip": ["--no-deps", "--python"],

@@ -473,7 +473,7 @@ std::vector<Key> TrainingKeys() {
       Key("global_batch", kind::Count(MEMBER(training.batch.global), 1, 1 << 24),
           "sequences of a step; a rank runs global_batch / (micro_batch × data) micro-batches")
           .Required()
-          .Megatron({Copied("--global-batch-size")}),
+          .Megatron({Copied("--global-batch-size"), Computed("--step-batch-size-schedule")}),
       Key("recompute",
           kind::Choice(MEMBER(training.recompute.granularity), {"none", "selective", "full"}),
           "`selective`: backward recomputes some modules of each layer; `full`: whole layers")
