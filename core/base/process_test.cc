@@ -62,7 +62,7 @@ TEST(RunGroup, PassesAnInterruptOnToTheWholeGroup) {
   ::unlink(fifo.c_str());
   ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
   const pid_t self = ::getpid();
-  const std::string script = fmt::format("sleep 60 > {} & kill -TERM {}; wait", fifo, self);
+  const std::string script = fmt::format("exec 3> {}; sleep 60 & kill -TERM {}; wait", fifo, self);
   const pid_t reader = ::fork();
   if (reader == 0) {
     const int end = ::open(fifo.c_str(), O_RDONLY);
