@@ -20,7 +20,7 @@ SMALL = ["--set", "model.layers=4", "--set", "cluster.hosts=2", "--set", "traini
 STAGES = ["workload-gen", "simccl", "compute-sim", "exec-engine", "report"]
 # Root can write everywhere unless it drops this capability.
 MORTAL = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
-ARTEFACTS = ["1-workload/class-0.et", "1-workload/manifest.pb", "1-workload/topology.pb", "2-flows.pb",
+ARTEFACTS = ["1-memory.pb", "1-workload/class-0.et", "1-workload/manifest.pb", "1-workload/topology.pb", "2-flows.pb",
              "3-times.pb", "4-timeline.pb", "critical-path.csv", "report.html", "summary.json", "summary.txt", "trace.json.gz"]
 
 

@@ -34,7 +34,7 @@ class Check(Graphs):
                          (2, "", "workload-gen: error: RUN is required\nworkload-gen: see workload-gen check --help\n"))
         self.assertEqual(self.run_tool("help", "chek"),
                          (1, "", "error: there is no command 'chek'; did you mean 'check'?; commands are check, explode, merge, "
-                                 "import, dump, dot, graphml, stats, diff, keys\n"))
+                                 "import, import-cluster, dump, dot, graphml, stats, diff, keys\n"))
         for command in ["check", "explode", "merge", "import", "dump", "dot", "graphml", "stats", "diff", "keys"]:
             by_flag, by_name = self.expect_ok(command, "--help")[0], self.expect_ok("help", command)[0]
             self.assertEqual(by_flag, by_name)
