@@ -338,8 +338,9 @@ Result<std::string> DigestWith(const std::vector<std::string>& overrides, const 
   return DigestOf(run);
 }
 
-// A run with more ops takes more than a second to build, so its values of --set are not tried.
-constexpr size_t kMostOpsToBuildAgain = 1'000'000;
+// Larger runs take too long to build again, so their values of --set are not tried.
+constexpr size_t kMostOpsToBuildAgain = 100'000;
+constexpr int kMostRanksToBuildAgain = 512;
 
 // Lists the values of --set. Each is left out in turn, and the workload is built again.
 Result<std::vector<ReplacedValue>> ReplacedValues(const Options& options,
@@ -349,7 +350,9 @@ Result<std::vector<ReplacedValue>> ReplacedValues(const Options& options,
   for (const std::string& text : options.overrides) values.push_back({text, true});
   size_t ops = 0;
   for (const Program& program : run.workload.programs) ops += program.ops.size();
-  if (ops > kMostOpsToBuildAgain) return values;
+  if (ops > kMostOpsToBuildAgain || run.workload.rank_count() > kMostRanksToBuildAgain) {
+    return values;
+  }
   ASSIGN_OR_RETURN(const std::string digest, DigestOf(run));
   for (size_t i = 0; i < values.size(); ++i) {
     std::vector<std::string> others = options.overrides;
