@@ -62,7 +62,6 @@ int main(int argc, char** argv) {
   app.add_flag("!--no-times", options.capture.with_times, "Leave out the host's times");
   app.add_option("--jobs", options.capture.jobs, "Ranks at the same time");
   app.add_option("--time-limit", options.capture.time_limit_s, "Seconds of a rank");
-  app.add_flag("!--no-forks", options.capture.forks, "Each rank starts by itself");
   app.add_option("--cache", options.cache, "Keeps what is made for a PyTorch")->required();
   app.add_option("--libraries", options.libraries, "Folder of libhackcuda.so")->required();
   app.add_option("--sources", options.sources, "Root of the tree")->required();

@@ -37,7 +37,6 @@ std::string CallLines::Of(const ClassTape& tape, size_t entry) {
     if (lines_.size() >= kMostRuns) return "";
     RankProgram program = program_;
     program.marks_lines = true;
-    program.forks = false;
     const Result<ProcessLog> log = RunRank(environment_, topology_, program, tape.rank);
     known =
         lines_.emplace(tape.rank, log.ok() ? LinesOfCalls(*log) : std::vector<std::string>()).first;

@@ -97,7 +97,6 @@ class Capture {
     program.ranks_per_host = options.ranks_per_host;
     program.time_limit_s = options.time_limit_s;
     program.iterations = options.iteration;
-    program.forks = options.forks && options.world > 1;
     return program;
   }
 

@@ -43,7 +43,6 @@ struct CaptureOptions {
   bool with_times = true;
   int jobs = 0;             // ranks that run at the same time; 0: by cores and memory
   int time_limit_s = 1800;  // of one rank
-  bool forks = true;        // as RankProgram says; false: each rank starts by itself
   std::function<void(const CaptureProgress&)> progress;  // called on this thread; may be null
 };
 

@@ -198,6 +198,7 @@ Status GiveRanks(const Options& options, const capture::ClusterSize& cluster, La
                     "here {} starts {}",
                     launch->launcher, Plural(launch->ranks(), "rank")));
   }
+  launch->launcher = "--nproc-per-node";
   if (!options.hosts.empty()) {
     ASSIGN_OR_RETURN(launch->hosts, capture::PositiveNumber("--nnodes", options.hosts, kMaxHosts));
   }
@@ -207,11 +208,6 @@ Status GiveRanks(const Options& options, const capture::ClusterSize& cluster, La
     ASSIGN_OR_RETURN(launch->ranks_per_host,
                      capture::PositiveNumber("--nproc-per-node", options.ranks_per_host, kMaxGpus));
   }
-  // The option that a message about too many ranks names.
-  const bool too_many_hosts =
-      launch->ranks_per_host <= cluster.gpus_per_host && launch->hosts > cluster.hosts;
-  launch->launcher =
-      options.ranks_per_host.empty() || too_many_hosts ? "--nnodes" : "--nproc-per-node";
   return OkStatus();
 }
 
@@ -321,8 +317,6 @@ capture::CaptureOptions OptionsFor(const Options& options, const Launch& launch,
   capture.all_ranks = options.all_ranks;
   capture.jobs = options.jobs;
   capture.time_limit_s = options.rank_time_limit;
-  // Otherwise something in front of Python reads the rank's variables.
-  capture.forks = !launch.launcher.empty() && launch.rank_words.empty();
   return capture;
 }
 

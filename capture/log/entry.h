@@ -158,20 +158,6 @@ inline constexpr const char* kObserverVariable = "DRYDOCK_CAPTURE_OBSERVER";
 // user's Python.
 inline constexpr const char* kLinesVariable = "DRYDOCK_CAPTURE_LINES";
 
-// Set for a process that ranks are forks of (capture/hackcuda/device/fork_server.h):
-// "FILE NAME NAME ...", the number of an open socket and the names of the variables that ranks
-// differ in. Through the socket the process sends a byte when it is ready, and gets a ForkRequest
-// for each rank.
-inline constexpr const char* kForkServerVariable = "DRYDOCK_CAPTURE_FORKS";
-
-// A message of texts that each end with a zero: the seconds that the rank may run (0: any), and its
-// variables, "NAME=VALUE". With it come files, in this order: a stream that gets the number of the
-// rank's keeper (int32) and a KeptEnd, and those for stdout and stderr.
-struct ForkRequest {
-  static constexpr int kEnd = 0, kOutput = 1, kErrors = 2, kFiles = 3;
-  static constexpr size_t kMostBytes = 1 << 16;
-};
-
 struct CapturedProcess {
   static constexpr int kMaxGpus = 64;
   int32_t rank = -1;

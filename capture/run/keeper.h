@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "capture/keeper/kept_process.h"
 #include "core/base/result.h"
 
 namespace drydock::capture {
@@ -23,7 +22,14 @@ struct KeptProgram {
   std::string output, errors;            // files of stdout and stderr; empty: this process's
   std::vector<std::string> scratch;      // folders to remove if this process dies
   int time_limit_s = 0;                  // 0: none
-  int passed_file = -1;                  // open in the program as well
+};
+
+// How it ended. Plain data: the keeper sends it through a pipe.
+struct KeptEnd {
+  int32_t status = 0;      // of waitpid
+  int32_t timed_out = 0;   // 1: it was ended because of the limit
+  int64_t peak_bytes = 0;  // resident, of its largest process
+  int64_t wall_ns = 0;
 };
 
 class Keeper {
@@ -32,9 +38,7 @@ class Keeper {
   static Result<Keeper> Start(const KeptProgram& program);
   Keeper(Keeper&& other) noexcept;
   Keeper& operator=(Keeper&& other) noexcept;
-  // The keeper `pid` that another process than this one has started; `file`: of its KeptEnd.
-  static Keeper OfOther(pid_t pid, int file) { return Keeper(pid, file, /*is_child=*/false); }
-  // Ends a program that still runs. Its files stay.
+  // Ends a program that still runs.
   ~Keeper();
 
   // Waits at most this long. Empty: it still runs.
@@ -43,11 +47,10 @@ class Keeper {
   int file() const { return pipe_; }
 
  private:
-  Keeper(pid_t pid, int pipe, bool is_child) : pid_(pid), pipe_(pipe), is_child_(is_child) {}
+  Keeper(pid_t pid, int pipe) : pid_(pid), pipe_(pipe) {}
   void End();
   pid_t pid_ = 0;
   int pipe_ = -1;
-  bool is_child_ = true;
 };
 
 }  // namespace drydock::capture

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
@@ -17,7 +16,6 @@
 #include <thread>
 
 #include "capture/run/failure.h"
-#include "capture/run/fork_server.h"
 #include "capture/run/keeper.h"
 #include "capture/run/process_facts.h"
 #include "core/base/files.h"
@@ -99,10 +97,6 @@ bool IsList(const std::string& name) {
   return name == "LD_PRELOAD" || name == "LD_LIBRARY_PATH" || name == "PYTHONPATH";
 }
 
-// What ranks of a program may differ in, beside its rank_variables.
-const std::vector<std::string> kNamesOfRank = {"RANK", "LOCAL_RANK", "LOCAL_WORLD_SIZE",
-                                               "GROUP_RANK", "NODE_RANK"};
-
 Result<StagedDirectory> MakeScratch() {
   std::error_code failed;
   const fs::path scratch = fs::temp_directory_path(failed);
@@ -145,19 +139,6 @@ Error DescribeFailure(int rank, const KeptEnd& end, int time_limit_s, const std:
 
 }  // namespace
 
-struct RankRunner::Forks {
-  bool only_times, marks_lines;        // of the program that it runs
-  const HostKind* kind;                // on which ranks have been told the same
-  StagedDirectory folder;              // also of the folders of ranks
-  std::unique_ptr<ForkServer> server;  // null: each rank starts by itself
-};
-
-RankRunner::RankRunner(const CaptureEnvironment& environment, const Topology& topology,
-                       const RankProgram& program, int jobs)
-    : environment_(environment), topology_(topology), program_(program), jobs_(jobs) {}
-
-RankRunner::~RankRunner() = default;
-
 int RankRunner::JobsNow() const {
   if (jobs_ > 0) return jobs_;
   if (peak_bytes_ == 0) return 1;
@@ -175,38 +156,32 @@ namespace {
 class Processes {
  public:
   Processes(const CaptureEnvironment& environment, const Topology& topology,
-            const RankProgram& program, std::vector<RankPlace> places, std::string values,
-            std::unique_ptr<RankRunner::Forks>* forks)
+            const RankProgram& program, std::vector<RankPlace> places, std::string values)
       : environment_(environment),
         topology_(topology),
         program_(program),
         places_(std::move(places)),
-        values_(std::move(values)),
-        forks_(*forks) {}
+        values_(std::move(values)) {}
 
   Status Start(int rank) {
-    const CapturedProcess facts = FactsOf(topology_, places_[static_cast<size_t>(rank)], rank);
-    if (program_.forks) RETURN_IF_ERROR(MakeForks(rank, facts));
-    const bool forks = program_.forks && forks_->server && forks_->kind == KindOf(rank);
-    ASSIGN_OR_RETURN(
-        StagedDirectory folder,
-        forks ? StagedDirectory::Create(forks_->folder.path() + "/rank") : MakeScratch());
-    RETURN_IF_ERROR(WriteFacts(facts, &folder));
-    const std::map<std::string, std::string> variables = VariablesFor(rank, folder.path());
-    std::optional<Keeper> keeper;
-    if (forks) {
-      Variables own = {{kCaptureVariable, folder.path()}};
-      for (const std::string& name : NamesOf(rank)) own.emplace_back(name, variables.at(name));
-      ASSIGN_OR_RETURN(
-          keeper, forks_->server->StartRank(own, folder.path() + kOutput, folder.path() + kErrors,
-                                            program_.time_limit_s));
-    } else {
-      KeptProgram kept = ProgramIn(folder.path(), variables);
-      kept.time_limit_s = program_.time_limit_s;
-      ASSIGN_OR_RETURN(keeper, Keeper::Start(kept));
+    ASSIGN_OR_RETURN(StagedDirectory folder, MakeScratch());
+    const RankPlace& place = places_[static_cast<size_t>(rank)];
+    const CapturedProcess facts = FactsOf(topology_, place, rank);
+    RETURN_IF_ERROR(folder.Write(
+        "process", std::string_view(reinterpret_cast<const char*>(&facts), sizeof facts)));
+    KeptProgram kept;
+    kept.command = program_.command;
+    kept.folder = program_.folder;
+    kept.environment = VariablesFor(rank, folder.path());
+    if (!program_.shows_output) {
+      kept.output = folder.path() + "/stdout";
+      kept.errors = folder.path() + "/stderr";
     }
+    kept.scratch = {folder.path(), values_};
+    kept.time_limit_s = program_.time_limit_s;
+    ASSIGN_OR_RETURN(Keeper keeper, Keeper::Start(kept));
     running_.push_back(
-        std::make_unique<Running>(Running{rank, std::move(folder), std::move(*keeper)}));
+        std::make_unique<Running>(Running{rank, std::move(folder), std::move(keeper)}));
     return OkStatus();
   }
 
@@ -241,69 +216,7 @@ class Processes {
   }
 
  private:
-  static constexpr const char *kOutput = "/stdout", *kErrors = "/stderr";
-
-  static Status WriteFacts(const CapturedProcess& facts, StagedDirectory* folder) {
-    return folder->Write("process",
-                         std::string_view(reinterpret_cast<const char*>(&facts), sizeof facts));
-  }
-
-  const HostKind* KindOf(int rank) const {
-    return &topology_.kind_of_host(places_[static_cast<size_t>(rank)].host);
-  }
-
-  // The names of all variables that ranks may differ in.
-  std::vector<std::string> NamesOf(int rank) const {
-    std::vector<std::string> names = kNamesOfRank;
-    if (!program_.rank_variables) return names;
-    for (const auto& [name, value] : program_.rank_variables(rank)) {
-      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-    }
-    return names;
-  }
-
-  KeptProgram ProgramIn(const std::string& folder,
-                        const std::map<std::string, std::string>& variables) const {
-    KeptProgram kept;
-    kept.command = program_.command;
-    kept.folder = program_.folder;
-    for (const auto& [name, value] : variables) kept.environment.push_back(name + "=" + value);
-    if (!program_.shows_output) {
-      kept.output = folder + kOutput;
-      kept.errors = folder + kErrors;
-    }
-    kept.scratch = {folder, values_};
-    return kept;
-  }
-
-  // Starts the process that ranks like this one are forks of, if it has not been tried.
-  Status MakeForks(int rank, CapturedProcess facts) {
-    if (forks_ && forks_->only_times == program_.only_times &&
-        forks_->marks_lines == program_.marks_lines) {
-      return OkStatus();
-    }
-    forks_.reset();
-    ASSIGN_OR_RETURN(StagedDirectory folder, MakeScratch());
-    facts.rank = -1;
-    RETURN_IF_ERROR(WriteFacts(facts, &folder));
-    const std::vector<std::string> names = NamesOf(rank);
-    std::map<std::string, std::string> variables = VariablesFor(rank, folder.path());
-    for (const std::string& name : names) variables.erase(name);
-    const KeptProgram kept = ProgramIn(folder.path(), variables);
-    const auto begin = std::chrono::steady_clock::now();
-    const auto may_wait = [&] {
-      const int64_t available = AvailableBytes();
-      const auto waited = std::chrono::steady_clock::now() - begin;
-      return (available == 0 || available > kReserveBytes) &&
-             (program_.time_limit_s == 0 || waited < std::chrono::seconds(program_.time_limit_s));
-    };
-    ASSIGN_OR_RETURN(std::unique_ptr<ForkServer> server, ForkServer::Start(kept, names, may_wait));
-    forks_.reset(new RankRunner::Forks{program_.only_times, program_.marks_lines, KindOf(rank),
-                                       std::move(folder), std::move(server)});
-    return OkStatus();
-  }
-
-  std::map<std::string, std::string> VariablesFor(int rank, const std::string& folder) const {
+  std::vector<std::string> VariablesFor(int rank, const std::string& folder) const {
     const RankPlace& place = places_[static_cast<size_t>(rank)];
     const Variables given = program_.environment.empty() ? OwnEnvironment() : program_.environment;
     std::map<std::string, std::string> variables(given.begin(), given.end());
@@ -323,15 +236,17 @@ class Processes {
     if (program_.rank_variables) {
       for (const auto& [name, value] : program_.rank_variables(rank)) variables[name] = value;
     }
-    return variables;
+    std::vector<std::string> texts;
+    for (const auto& [name, value] : variables) texts.push_back(name + "=" + value);
+    return texts;
   }
 
   RankEnd Read(const Running& ended, const KeptEnd& end) const {
     const std::string& folder = ended.folder.path();
-    const std::string errors = EndOfFile(folder + kErrors);
+    const std::string errors = EndOfFile(folder + "/stderr");
     RankEnd result;
     result.rank = ended.rank;
-    result.output = LastLines(EndOfFile(folder + kOutput), kShownLines);
+    result.output = LastLines(EndOfFile(folder + "/stdout"), kShownLines);
     result.errors = LastLines(errors, kShownLines);
     result.peak_bytes = end.peak_bytes;
     Result<std::optional<ProcessLog>> log = LongestLog(folder);
@@ -355,7 +270,6 @@ class Processes {
   const RankProgram& program_;
   std::vector<RankPlace> places_;
   std::string values_;
-  std::unique_ptr<RankRunner::Forks>& forks_;
   std::vector<std::unique_ptr<Running>> running_;
 };
 
@@ -368,7 +282,7 @@ Status RankRunner::Run(const std::vector<int>& ranks, const UseRank& use, const 
     ASSIGN_OR_RETURN(StagedDirectory folder, MakeScratch());
     kept_.emplace(std::move(folder));
   }
-  Processes processes(environment_, topology_, program_, std::move(places), kept_->path(), &forks_);
+  Processes processes(environment_, topology_, program_, std::move(places), kept_->path());
   std::vector<int> waiting(ranks.rbegin(), ranks.rend());
   int most = INT32_MAX;  // at a time, since the memory ran out with more
   while (!waiting.empty() || processes.count() > 0) {

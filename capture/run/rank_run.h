@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -36,9 +35,6 @@ struct RankProgram {
   // (TapeOptions::timed).
   bool only_times = false;
   bool shows_output = false;  // the program shares this process's stdout and stderr
-  // Ranks are forks of one process that has run the program up to where it asks for its rank.
-  // REQUIRES: the command starts Python, and nothing in front of that reads what ranks differ in.
-  bool forks = false;
 };
 
 // A rank that has ended.
@@ -61,8 +57,8 @@ using ShowRanks = std::function<void(const std::vector<int>& running)>;  // rank
 class RankRunner {
  public:
   RankRunner(const CaptureEnvironment& environment, const Topology& topology,
-             const RankProgram& program, int jobs);
-  ~RankRunner();
+             const RankProgram& program, int jobs)
+      : environment_(environment), topology_(topology), program_(program), jobs_(jobs) {}
 
   // Calls `use` for each rank as it ends, well or not. `show`, which may be null, is called when
   // other ranks run than before. Errors, with which all ranks are ended: a rank cannot be started
@@ -72,9 +68,6 @@ class RankRunner {
   // A folder for what the caller keeps of ranks, removed with this object, or by the keepers if
   // this process is killed. REQUIRES: Run has called `use`.
   const std::string& kept() const { return kept_->path(); }
-
-  // The process that ranks are forks of.
-  struct Forks;
 
  private:
   int JobsNow() const;
@@ -86,7 +79,6 @@ class RankRunner {
   int64_t peak_bytes_ = 0;  // of any rank so far
   // What ranks broadcast to those that run later, and what the caller keeps.
   std::optional<StagedDirectory> kept_;
-  std::unique_ptr<Forks> forks_;
 };
 
 // Runs one rank, after those of `before`, whose small broadcasts it reads. Errors: also a failure of

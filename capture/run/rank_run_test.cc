@@ -145,21 +145,6 @@ TEST_F(RankRunTest, NothingIsLeftOfAKilledTool) {
   EXPECT_TRUE(gone);
 }
 
-// Memory may run out: a rank is ended then and starts again later, with what others have told it.
-TEST_F(RankRunTest, ARankThatIsEndedLeavesItsFiles) {
-  KeptProgram program;
-  program.command = {"sleep", "100"};
-  program.environment = {std::string("PATH=") + std::getenv("PATH")};
-  program.scratch = {folder_ / "shared"};
-  fs::create_directories(program.scratch.front());
-  {
-    Result<Keeper> keeper = Keeper::Start(program);
-    ASSERT_TRUE(keeper.ok());
-    EXPECT_FALSE(keeper->Wait(0).has_value());
-  }
-  EXPECT_TRUE(fs::exists(program.scratch.front()));
-}
-
 TEST_F(RankRunTest, PlacesRanksOnHosts) {
   const auto places = PlaceRanks(topology_, 10, 4);
   ASSERT_TRUE(places.ok());

@@ -79,41 +79,6 @@ class Worlds(unittest.TestCase):
         self.assertIn(f"reads.py:{line} reads fp32[] that depends on aten::nll_loss_forward of Float[256,32000]; it is 0: 3 times\n",
                       said)
 
-    def test_ranks_that_are_forks_make_the_same_workload(self):
-        for program in ("trained.py", "experts.py", "sharded.py", "broadcasts.py"):
-            with self.subTest(program):
-                for name, options in (("forks", []), ("alone", ["--no-forks"])):
-                    status, _, errors = self.capture(f"{program}-{name}", program, world=4, options=["--no-times", *options])
-                    self.assertEqual(status, 0, errors)
-                self.assert_same_workload(f"{program}-forks", f"{program}-alone")
-
-    def find(self, name, what, *options):
-        """Captures forks.py. Returns how often it starts, and what its ranks find."""
-        folder = self.folder / name
-        folder.mkdir()
-        status, _, errors = self.capture(name + "-run", "forks.py", folder, what, world=4, options=["--no-times", "--iteration", "2", *options])
-        self.assertEqual(status, 0, errors)
-        return len((folder / "starts").read_text().splitlines()), {path.name: path.read_text().splitlines()
-                                                                 for path in folder.glob("rank-*")}
-
-    def test_a_fork_goes_on_where_the_program_asks_for_its_rank(self):
-        said = "said before; still in the buffer"
-        for what, found, starts in (("nothing", 0, 1), ("process", 1, 1), ("thread", 1, 1), ("all", 1, 1), ("device", 0, 1), ("socket", 0, 4)):
-            with self.subTest(what):
-                count, ranks = self.find(what, what)
-                self.assertEqual(count, starts)  # a socket cannot be shared: once for nothing, and once for each rank
-                self.assertEqual(len(ranks), 3)
-                self.assertEqual(ranks, {name: [*[name.removeprefix("rank-")] * (found + 1), "Training", said, "none", "True"]
-                                         for name in ranks})
-        self.assert_same_workload("nothing-run", "socket-run")
-
-    def test_a_program_that_dies_before_it_asks_for_its_rank(self):
-        (self.folder / "early").mkdir()
-        status, _, errors = self.capture("none", "forks.py", self.folder / "early", "dies", world=4)
-        self.assertEqual(status, 1)
-        line = self.line_of("forks.py", "raise ValueError")
-        self.assertIn(f"forks.py:{line}: error: rank 0: ValueError: before any rank\n", errors)
-
     def test_a_large_group_has_several_unique_ids(self):
         hosts = ["--set", "cluster.hosts=32", "--no-times"]  # PyTorch makes one id for 128 ranks
         status, said, errors = self.capture("large", "trained.py", world=256, options=hosts)

@@ -142,7 +142,7 @@ const RecordHost* Host() {
     auto* made = new RecordHost;
     const capture::CapturedProcess& process = Process();
     made->gpus = process.gpus;
-    made->host = OwnRank() / RanksPerHost();
+    made->host = process.rank / RanksPerHost();
     made->compute_capability = process.compute_capability;
     made->sm_count = process.sms;
     made->memory_bytes = process.memory_bytes;
@@ -196,6 +196,6 @@ std::string CommunicatorName(uint64_t communicator) {
 extern "C" __attribute__((visibility("default"))) const drydock::CaptureApi*
 hackcuda_get_capture() {
   using namespace drydock::hackcuda;
-  static const drydock::CaptureApi kApi = {OwnRank(), Host, LogEntries, Exchange, MoveValues};
+  static const drydock::CaptureApi kApi = {Process().rank, Host, LogEntries, Exchange, MoveValues};
   return Process().gpus > 0 ? &kApi : nullptr;
 }

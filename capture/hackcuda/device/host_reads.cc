@@ -46,7 +46,7 @@ class KeptReads {
     const char* const folder = getenv(capture::kValuesVariable);
     if (folder == nullptr || folder[0] == '\0') return;
     replays_ = getenv(capture::kObserverVariable)[0] == '\0';
-    const std::string path = std::string(folder) + "/reads-" + std::to_string(OwnRank());
+    const std::string path = std::string(folder) + "/reads-" + std::to_string(Process().rank);
     file_ = fopen(path.c_str(), replays_ ? "rb" : "wb");
   }
 

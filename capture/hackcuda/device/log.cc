@@ -19,8 +19,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "capture/hackcuda/device/fork_server.h"
-
 namespace drydock::hackcuda {
 namespace {
 
@@ -55,7 +53,6 @@ constexpr int64_t kLongestShortWork = 20'000;
 bool IsRange(EntryKind kind) { return kind == EntryKind::kBeginOp || kind == EntryKind::kEndOp; }
 
 thread_local int64_t works = 0;
-thread_local uint32_t thread_number = 0;  // the kernel's; 0: not yet asked for
 
 bool IsWork(EntryKind kind) { return kind >= EntryKind::kLaunch && kind <= EntryKind::kTraffic; }
 
@@ -76,37 +73,10 @@ class Writer {
 
   const capture::CapturedProcess& process() const { return process_; }
 
-  std::string LogPath() const {
-    return folder_.empty() ? "" : folder_ + "/" + std::to_string(getpid()) + ".log";
-  }
-
-  // Only one thread runs.
-  void ContinueInFork() {
-    const LogHeader* const before = header_;
-    const uint32_t thread_before = thread_number;
-    if (file_ >= 0) close(file_);
-    folder_.clear();
-    header_ = nullptr;
-    file_ = -1;
-    thread_number = 0;
-    FindFolder();
-    if (before == nullptr) return;
-    const auto* begin = reinterpret_cast<const char*>(before + 1);
-    for (uint64_t done = 0; done < before->bytes;) {
-      EntryHeader entry;
-      memcpy(&entry, begin + done, sizeof entry);
-      const auto* words = reinterpret_cast<const int64_t*>(begin + done + sizeof entry);
-      if (entry.thread == thread_before) entry.thread = ThreadNumber();
-      AppendLocked(entry, words);
-      done += sizeof entry + entry.words * sizeof *words;
-    }
-    munmap(const_cast<LogHeader*>(before), kMaxBytes);
-  }
-
   void Append(EntryKind kind, const int64_t* words, size_t count) {
     const int64_t wall = Now(CLOCK_MONOTONIC), cpu = CpuTimeOf(kind);
     const std::lock_guard<std::mutex> lock(mutex_);
-    AppendLocked({kind, static_cast<uint16_t>(count), ThreadNumber(), wall, cpu}, words);
+    AppendLocked(kind, wall, cpu, words, count);
   }
 
   int64_t Number(std::string_view text) {
@@ -118,19 +88,12 @@ class Writer {
     words[0] = it->second;
     words[1] = static_cast<int64_t>(length);
     memcpy(&words[2], text.data(), length);
-    AppendLocked({EntryKind::kName, static_cast<uint16_t>(words.size()), ThreadNumber(), 0, 0},
-                 words.data());
+    AppendLocked(EntryKind::kName, 0, 0, words.data(), words.size());
     return it->second;
   }
 
  private:
   Writer() {
-    FindFolder();
-    // A child that goes on without exec, such as a worker of a data loader, is no rank.
-    pthread_atfork(nullptr, nullptr, [] { Get().Close(); });
-  }
-
-  void FindFolder() {
     const char* folder = getenv(capture::kCaptureVariable);
     if (folder == nullptr || folder[0] == '\0') return;
     folder_ = folder;
@@ -142,6 +105,8 @@ class Writer {
       folder_.clear();
     }
     if (file != nullptr) fclose(file);
+    // A child that goes on without exec, such as a worker of a data loader, is no rank.
+    pthread_atfork(nullptr, nullptr, [] { Get().Close(); });
   }
 
   void Close() {
@@ -153,7 +118,7 @@ class Writer {
   bool Open() {
     if (header_ != nullptr) return true;
     if (folder_.empty()) return false;
-    const std::string path = LogPath();
+    const std::string path = folder_ + "/" + std::to_string(getpid()) + ".log";
     file_ = open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     void* at = file_ < 0 || posix_fallocate(file_, 0, kStep) != 0
                    ? MAP_FAILED
@@ -172,14 +137,8 @@ class Writer {
     return true;
   }
 
-  static uint32_t ThreadNumber() {
-    if (thread_number == 0) thread_number = static_cast<uint32_t>(syscall(SYS_gettid));
-    return thread_number;
-  }
-
-  void AppendLocked(const EntryHeader& entry, const int64_t* words) {
+  void AppendLocked(EntryKind kind, int64_t wall, int64_t cpu, const int64_t* words, size_t count) {
     if (!Open()) return;
-    const size_t count = entry.words;
     const size_t bytes = sizeof(EntryHeader) + count * sizeof *words;
     const size_t end = sizeof(LogHeader) + header_->bytes + bytes;
     if (end > size_) {
@@ -190,7 +149,9 @@ class Writer {
       }
       size_ += kStep;
     }
+    static thread_local const auto thread = static_cast<uint32_t>(syscall(SYS_gettid));
     char* at = reinterpret_cast<char*>(header_ + 1) + header_->bytes;
+    const EntryHeader entry = {kind, static_cast<uint16_t>(count), thread, wall, cpu};
     memcpy(at, &entry, sizeof entry);
     if (count > 0) memcpy(at + sizeof entry, words, count * sizeof *words);
     header_->bytes += bytes;
@@ -250,20 +211,6 @@ void Refuse(const char* library, const char* function) {
 }
 
 const capture::CapturedProcess& Process() { return Writer::Get().process(); }
-
-int OwnRank() {
-  BecomeRank();
-  return Process().rank;
-}
-
-std::string LogPath() { return Writer::Get().LogPath(); }
-int64_t CpuTimeOfThread() { return Now(CLOCK_THREAD_CPUTIME_ID); }
-
-void ContinueLog(int64_t cpu_ns) {
-  own_clock.own_ns -= cpu_ns;  // the thread of a fork begins at 0
-  if (own_clock.paused_cpu >= 0) own_clock.paused_cpu -= cpu_ns;
-  Writer::Get().ContinueInFork();
-}
 
 }  // namespace drydock::hackcuda
 

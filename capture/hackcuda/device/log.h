@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <initializer_list>
-#include <string>
 #include <string_view>
 
 #include "capture/log/entry.h"
@@ -33,19 +32,8 @@ void ResumeClock();
 // stderr the first time.
 void Refuse(const char* library, const char* function);
 
-// The process, as its launcher describes it. Without one, it has no GPU. What `rank` says is told
-// by OwnRank.
+// The process, as its launcher describes it. Without one, it has no GPU.
 const capture::CapturedProcess& Process();
-
-// The rank of this process; -1: none. A fork server becomes a rank here.
-int OwnRank();
-
-// For forks (fork_server.h). The log that this process writes; "": none yet.
-std::string LogPath();
-int64_t CpuTimeOfThread();
-// Goes on in a fork, whose variables name its folder: its log begins with that of the process that
-// it is a fork of, whose thread had used `cpu_ns`.
-void ContinueLog(int64_t cpu_ns);
 
 }  // namespace drydock::hackcuda
 

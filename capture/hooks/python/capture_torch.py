@@ -20,31 +20,12 @@ import tempfile
 import textwrap
 import weakref
 
-import capture_forks
 from capture_values import share_values
 
-WORLD = int(os.environ.get("WORLD_SIZE", "1"))
+RANK, WORLD = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
+LOCAL_RANK, LOCAL_WORLD = int(os.environ.get("LOCAL_RANK", "0")), int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
 KEY_BYTES, ID_BYTES = 8, 128  # of ncclUniqueId
 OBSERVER = os.environ.get("DRYDOCK_CAPTURE_OBSERVER")  # empty: a run that measures the host, and marks nothing
-
-
-
-class Place:
-    """Of this process among the ranks, as it was at the start: the program may set the variables."""
-
-    def read(self):
-        self.rank, self.local_rank = int(os.environ.get("RANK", "0")), int(os.environ.get("LOCAL_RANK", "0"))
-        self.local_world = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
-
-
-place = Place()
-capture_forks.in_rank(place.read)
-
-
-def own_place():
-    capture_forks.become_rank()
-    return place
-
 
 device = ctypes.CDLL("libhackcuda.so")
 device.hackcuda_name_key.argtypes = [ctypes.c_uint64, ctypes.POINTER(ctypes.c_int32), ctypes.c_size_t, ctypes.c_char_p]
@@ -185,10 +166,10 @@ def replace_rendezvous(module):
 
 def check_group(given):
     """A group of all ranks has to have those of the capture."""
-    size, rank, own = given.get("group_size"), given.get("group_rank"), own_place().rank
-    if given.get("global_ranks_in_group") or (size, rank) == (WORLD, own):
+    size, rank = given.get("group_size"), given.get("group_rank")
+    if given.get("global_ranks_in_group") or (size, rank) == (WORLD, RANK):
         return
-    raise RuntimeError(f"the program joins its ranks as rank {rank} of {size}, but a capture runs it here as rank {own} of {WORLD}; "
+    raise RuntimeError(f"the program joins its ranks as rank {rank} of {size}, but a capture runs it here as rank {RANK} of {WORLD}; "
                        "write a launcher before the program, or --nnodes and --nproc-per-node before --")
 
 
@@ -209,9 +190,8 @@ def be_one_of_processes(module):
 
     @functools.wraps(start)
     def run_here(fn, args=(), nprocs=1, *arguments, **named):
-        own = own_place()
-        if nprocs == own.local_world:
-            fn(own.local_rank, *args)
+        if nprocs == LOCAL_WORLD:
+            fn(LOCAL_RANK, *args)
             return EndedProcesses()
         if WORLD == 1:
             raise RuntimeError(f"the program starts {nprocs} processes itself, and a capture runs one; "
@@ -290,7 +270,7 @@ def replace_groups(module):
         return [[rank_of[member] for member in sorted(split)] for split in given.get("split_ranks") or []]
 
     def ranks_of_split(given):
-        return next((ranks for ranks in splits_of(given) if own_place().rank in ranks), None)
+        return next((ranks for ranks in splits_of(given) if RANK in ranks), None)
 
     share_values(module, device, mark, fnv)
     if os.environ.get("DRYDOCK_CAPTURE_LINES"):
