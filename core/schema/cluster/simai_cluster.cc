@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "core/base/files.h"
+#include "core/base/installation.h"
 #include "core/base/spelling.h"
 #include "core/base/units.h"
-#include "core/base/version.h"
 
 namespace drydock {
 namespace {
@@ -118,8 +118,8 @@ Result<YamlNode> ClusterOfSimai(const std::string& text, const std::string& path
   const int64_t servers = counts.gpus() / counts.gpus_per_server;
   const std::optional<Bandwidth> rate = NicRate(text, counts);
   if (!rate && servers > 1) return fail("GPU 0 has no link to a switch outside its server");
-  ASSIGN_OR_RETURN(YamlNode root, LoadYaml(fmt::format("{}/clusters/{}.topo",
-                                                       kDefaultConfigDirectory, base->second)));
+  ASSIGN_OR_RETURN(YamlNode root,
+                   LoadYaml(fmt::format("{}/clusters/{}.topo", ConfigDirectory(), base->second)));
   const std::string host = Find(root, {"cluster", "host"})->scalar;
   const std::string latency = Find(root, {"fabric", "leaf", "latency"})->scalar;
   const std::string buffer = Find(root, {"fabric", "leaf", "buffer"})->scalar;

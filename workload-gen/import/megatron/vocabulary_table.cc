@@ -4,7 +4,7 @@
 #include <cctype>
 
 #include "core/base/files.h"
-#include "core/base/version.h"
+#include "core/base/installation.h"
 #include "core/base/yaml.h"
 #include "workload-gen/job/model_shape.h"
 
@@ -131,9 +131,7 @@ std::optional<Vocabulary> VocabularyTable::OfPatchType(const std::string& type,
   return std::nullopt;
 }
 
-std::string VocabulariesPath() {
-  return std::string(kDefaultConfigDirectory) + "/vocabularies.yaml";
-}
+std::string VocabulariesPath() { return ConfigDirectory() + "/vocabularies.yaml"; }
 
 Result<VocabularyTable> LoadVocabularies() {
   ASSIGN_OR_RETURN(const std::string text, ReadFile(VocabulariesPath()));
