@@ -97,7 +97,7 @@ Status Run(const Options& options, const CommonOptions& common) {
                        file.attention_backend));
   ASSIGN_OR_RETURN(const KernelTimes times, Simulate(workload, loaded.simulate));
   if (!common.check) fmt::print("{}", Printable(Explain(workload, times)));
-  Report(kInfo, common, Summary(times));
+  Report(kInfo, common, SourcesText(times));
   for (const std::string& line : LimitsWithoutEffect(workload, loaded.simulate)) {
     Report(kInfo, common, line);
   }

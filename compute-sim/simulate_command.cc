@@ -44,7 +44,7 @@ void Declare(CLI::App* app, Options* options, const CommonOptions&) {
 Status Dump(const Options& options) {
   ASSIGN_OR_RETURN(const WorkloadFile workload, ReadWorkload(options.run, WorkloadParts::kTables));
   ASSIGN_OR_RETURN(const KernelTimes times, ReadKernelTimes(options.run, workload));
-  fmt::print("{}{}\n", Explain(workload.workload, times), Summary(times));
+  fmt::print("{}{}\n", Explain(workload.workload, times), SourcesText(times));
   return OkStatus();
 }
 
@@ -74,7 +74,7 @@ Status Run(const Options& options, const CommonOptions& common) {
     RETURN_IF_ERROR(WriteKernelTimes(options.run, times, provenance));
     RETURN_IF_ERROR(SaveStamp(stamp));
   }
-  Report(kInfo, common, Summary(times));
+  Report(kInfo, common, SourcesText(times));
   for (const std::string& line : LimitsWithoutEffect(file.workload, loaded.simulate)) {
     Report(kInfo, common, line);
   }

@@ -17,7 +17,6 @@
 #include "core/base/plural.h"
 #include "core/base/spelling.h"
 #include "core/base/writable.h"
-#include "core/model/attention_backend.h"
 #include "core/model/memory_total.h"
 #include "core/nccl/nccl_library.h"
 #include "core/nccl/topology_world.h"
@@ -27,23 +26,18 @@
 #include "core/schema/cluster/nic_file.h"
 #include "core/schema/cluster/processor_file.h"
 #include "core/schema/memory/memory_curve_file.h"
-#include "workload-gen/assumed_layout.h"
-#include "workload-gen/framework/framework.h"
+#include "core/schema/tokens/token_costs.h"
+#include "workload-gen/generate/generate.h"
 #include "workload-gen/graph/check/check.h"
 #include "workload-gen/graph/check/communicators.h"
 #include "workload-gen/graph/text/workload_text.h"
-#include "workload-gen/host/assumptions.h"
-#include "workload-gen/host/host_costs.h"
 #include "workload-gen/host/host_launch.h"
 #include "workload-gen/host/host_memory.h"
 #include "workload-gen/import/job_source.h"
 #include "workload-gen/job/graph_rules.h"
-#include "workload-gen/job/inference_scope.h"
 #include "workload-gen/job/job_rules.h"
 #include "workload-gen/job/key.h"
 #include "workload-gen/job_text.h"
-#include "workload-gen/layout/gpu_format.h"
-#include "workload-gen/layout/nearest_layout.h"
 #include "workload-gen/memory/rank_memory.h"
 #include "workload-gen/routing/expert_loads.h"
 
@@ -72,26 +66,6 @@ struct Options {
   std::string megatron_arguments;
   CommunicatorOptions communicators;
 };
-
-// Sorts the --set assignments by the file that has their section.
-Status SplitOverrides(const std::vector<std::string>& all, std::vector<std::string>* model,
-                      std::vector<std::string>* cluster) {
-  for (const std::string& assignment : all) {
-    if (IsTrainingOverride(assignment)) {
-      model->push_back(assignment);
-    } else if (IsClusterOverride(assignment)) {
-      cluster->push_back(assignment);
-    } else if (MeansInference(assignment.substr(0, assignment.find_first_of(".=")))) {
-      return Error(fmt::format("--set {}: {}", assignment, kInferenceText));
-    } else {
-      return Error(
-          fmt::format("--set {}: no such section; sections are {} (model.yaml) and cluster, hosts, "
-                      "fabric, transport, faults, jitter, nccl (cluster.topo)",
-                      assignment, Join(SectionNames())));
-    }
-  }
-  return OkStatus();
-}
 
 // With --megatron-args, the only file is the cluster.
 Status SortFiles(Options* options) {
@@ -156,8 +130,7 @@ void Declare(CLI::App* app, Options* options, const CommonOptions& common) {
     if (options->sequence > 0) {
       options->overrides.push_back(fmt::format("model.sequence={}", options->sequence));
     }
-    std::vector<std::string> for_model, for_cluster;
-    RETURN_IF_ERROR(SplitOverrides(options->overrides, &for_model, &for_cluster));
+    RETURN_IF_ERROR(SplitOverrides(options->overrides));
     RETURN_IF_ERROR(SortFiles(options));
     if (options->run.empty() && !options->dump && !options->print_model && !common.check) {
       return MissingOption("-o RUN");
@@ -257,84 +230,13 @@ void ReportAssumed(const Options& options, const CommonOptions& common, const Im
   if (!line.empty()) Report(kTool, common, line);
 }
 
-std::vector<Assumption> AsAssumptions(const ImportNotes& notes) {
-  std::vector<Assumption> list;
-  for (const AssumedKey& each : notes.assumed) {
-    list.push_back({each.key, each.value, "assumed: " + each.source});
-  }
-  return list;
-}
-
-const char* AttentionOf(const TrainingJob& job, const Framework& framework) {
-  switch (job.training.kernels.attention) {
-    case AttentionKernels::kFlash:
-      return kAttentionByFlash;
-    case AttentionKernels::kCudnn:
-      return kAttentionByCudnn;
-    default:
-      return framework.AttentionBackend();
-  }
-}
-
-// What a job is on a cluster.
-struct Generated {
-  TrainingJob job;
-  ClusterInput cluster;
-  ImportNotes notes;
-  std::unique_ptr<Framework> framework;
-  Workload workload;
-  MemoryCurve memory;  // over the iteration, of the fullest rank
-  const char* attention = "";
-};
-
-// Fills in what the model leaves open: the loads of experts, and what an importer assumed.
-Status Complete(Generated* run) {
-  RETURN_IF_ERROR(ResolveExpertLoads(&run->job));
-  run->framework = MakeFramework(run->job.training.framework);
-  RETURN_IF_ERROR(run->framework->Check(run->job));
-  return ChooseAssumed(*run->framework, run->cluster.topology, &run->notes, &run->job);
-}
-
-// REQUIRES: Complete has succeeded.
-Status Build(Generated* run) {
-  const TrainingJob& job = run->job;
-  const Topology& topology = run->cluster.topology;
-  const Framework& framework = *run->framework;
-  RETURN_IF_ERROR(CheckGpuFormat(job, topology));
-  if (job.training.moe.without_nccl()) {
-    ASSIGN_OR_RETURN(const TokenCostTable costs, LoadTokenCosts());
-    RETURN_IF_ERROR(CheckTokenKernels(job, topology, costs));
-  }
-  ASSIGN_OR_RETURN(const ParallelLayout layout,
-                   ResolveLayoutOrSuggest(
-                       job, topology, [&](const TrainingJob& other, const ParallelLayout& tried) {
-                         return MemoryMistakeOf(framework, topology, other, tried);
-                       }));
-  RETURN_IF_ERROR(framework.CheckLayout(job, layout));
-  run->workload = framework.Build(job, layout, topology, &run->memory);
-  ASSIGN_OR_RETURN(const HostLaunchSet launch, HostLaunchOf(job));
-  ChargeHost(launch, job, &run->workload);
-  ASSIGN_OR_RETURN(const LaunchSpeeds processors, LoadLaunchSpeeds());
-  run->attention = AttentionOf(job, framework);
-  run->workload.assumptions =
-      AssumptionsOf({job, run->workload, run->cluster.variation, launch, processors, run->attention,
-                     AsAssumptions(run->notes)});
-  return FillHostMemory(&run->workload);
-}
-
 Result<std::string> DigestOf(const Generated& run) {
   return DigestOf(run.workload, run.cluster, run.attention);
 }
 
 // The digest of the run with these values of --set. Errors: also values that need another one.
 Result<std::string> DigestWith(const std::vector<std::string>& overrides, const Options& options) {
-  std::vector<std::string> for_model, for_cluster;
-  RETURN_IF_ERROR(SplitOverrides(overrides, &for_model, &for_cluster));
-  Generated run;
-  ASSIGN_OR_RETURN(run.job, LoadJob(options.model, for_model, &run.notes));
-  ASSIGN_OR_RETURN(run.cluster, LoadCluster(options.cluster, for_cluster));
-  RETURN_IF_ERROR(Complete(&run));
-  RETURN_IF_ERROR(Build(&run));
+  ASSIGN_OR_RETURN(const Generated run, Generate(options.model, options.cluster, overrides));
   return DigestOf(run);
 }
 
@@ -381,16 +283,15 @@ Status RequireFit(const Workload& workload) {
 
 Status Run(const Options& options, const CommonOptions& common) {
   const bool writes = !common.check && !options.dump && !options.print_model;
-  std::vector<std::string> for_model, for_cluster;
-  RETURN_IF_ERROR(SplitOverrides(options.overrides, &for_model, &for_cluster));
+  ASSIGN_OR_RETURN(const Overrides overrides, SplitOverrides(options.overrides));
   Generated run;
-  ASSIGN_OR_RETURN(run.job, ReadModel(options, common, for_model, &run.notes));
+  ASSIGN_OR_RETURN(run.job, ReadModel(options, common, overrides.model, &run.notes));
   if (options.print_model && (options.cluster.empty() || run.notes.assumed.empty())) {
     ReportAssumed(options, common, run.notes);
     fmt::print("{}", JobText(run.job));
     return OkStatus();
   }
-  ASSIGN_OR_RETURN(run.cluster, LoadCluster(options.cluster, for_cluster));
+  ASSIGN_OR_RETURN(run.cluster, LoadCluster(options.cluster, overrides.cluster));
   if (writes && SkipsRun(StampOf(options, run.job, run.cluster), kTool, common)) {
     return OkStatus();
   }

@@ -400,7 +400,7 @@ std::string LimitsText(const Topology& topology, const std::string& gpu) {
 
 }  // namespace
 
-std::string Summary(const KernelTimes& times) {
+std::string SourcesText(const KernelTimes& times) {
   int64_t total = 0;
   std::vector<std::string> parts;
   for (size_t i = 0; i < TimeSourceNames().size(); ++i) {

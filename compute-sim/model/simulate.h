@@ -40,7 +40,7 @@ std::vector<std::string> LimitsWithoutEffect(const Workload& workload,
                                              const SimulateOptions& options);
 
 // The number of kernels by source: "42 kernels: 0 profile, 42 model, 0 scaled".
-std::string Summary(const KernelTimes& times);
+std::string SourcesText(const KernelTimes& times);
 
 // A text of every submodule with its kernels, one line for each kernel.
 std::string Explain(const Workload& workload, const KernelTimes& times);

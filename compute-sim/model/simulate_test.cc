@@ -37,7 +37,7 @@ TEST(Simulate, FallbacksAreCounted) {
   EXPECT_EQ(times.source_count[1], 1);  // its weight gradient there
   EXPECT_EQ(times.source_count[2], 2);  // both on the B300
   EXPECT_EQ(
-      Summary(times),
+      SourcesText(times),
       "4 kernels: 1 profile, 1 model, 2 scaled; 1 as measured; 1 too far from any row, from x2.00; "
       "scaled times +- 9.0 %");
   EXPECT_EQ(times.gpus[0].submodules[0].kernels[0].time, Time::Us(1000));
@@ -51,7 +51,7 @@ TEST(Simulate, KernelsAtAssumedRatesAreCounted) {
       .rows = 1024, .heads = 4, .head_dim = 64, .state = 128, .groups = 2, .chunk = 128, .taps = 4};
   w.submodules = {{.name = "mamba.scan", .pass = Pass::kForward, .work = scan}};
   const KernelTimes times = *Simulate(w, Options());
-  EXPECT_EQ(Summary(times),
+  EXPECT_EQ(SourcesText(times),
             "7 kernels: 0 profile, 7 model, 0 scaled; 3 at assumed rates +- 30.0 %");
 }
 

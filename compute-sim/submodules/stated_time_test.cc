@@ -65,7 +65,7 @@ TEST(StatedTime, SimulateAsksNoModel) {
   ASSERT_TRUE(times.ok()) << times.error().ToString();
   EXPECT_EQ(times->gpus[0].submodules[0].total, Time::Us(3));
   EXPECT_NEAR(times->gpus[0].submodules[1].total.us(), 1000, 1);
-  EXPECT_EQ(Summary(*times), "2 kernels: 0 profile, 0 model, 0 scaled, 2 given");
+  EXPECT_EQ(SourcesText(*times), "2 kernels: 0 profile, 0 model, 0 scaled, 2 given");
   EXPECT_TRUE(KernelsOf(w.submodules[0], ShippedAssumptions(), Fp8Layouts::kOne)->empty());
 }
 

@@ -1,7 +1,7 @@
-# cmake -DOUT=FILE -DNAMES=a;b -DFILES_a=... -DFILES_b=... -P embed.cmake
-# Writes a source with a function NAME() that returns the text of its files, one after another.
+# cmake -DOUT=FILE -DHEADER=PATH -DNAMES=a;b -DFILES_a=... -DFILES_b=... -P embed.cmake
+# Writes a source with a function NAME(), which HEADER declares, that returns the text of its files, one after another.
 # String literals are cut into pieces, because compilers limit their length.
-set(source "#include \"report/page/page_assets.h\"\n\nnamespace drydock {\n")
+set(source "#include \"${HEADER}\"\n\nnamespace drydock {\n")
 foreach(name IN LISTS NAMES)
   string(APPEND source "\nstd::string_view ${name}() {\n  static constexpr char kText[] = {")
   foreach(file IN LISTS FILES_${name})

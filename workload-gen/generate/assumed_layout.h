@@ -1,6 +1,6 @@
 // Chooses what an importer left open, where the cluster decides it.
-#ifndef DRYDOCK_WORKLOAD_GEN_ASSUMED_LAYOUT_H_
-#define DRYDOCK_WORKLOAD_GEN_ASSUMED_LAYOUT_H_
+#ifndef DRYDOCK_WORKLOAD_GEN_GENERATE_ASSUMED_LAYOUT_H_
+#define DRYDOCK_WORKLOAD_GEN_GENERATE_ASSUMED_LAYOUT_H_
 
 #include <optional>
 #include <string>
@@ -26,4 +26,4 @@ Status ChooseAssumed(const Framework& framework, const Topology& topology, Impor
 
 }  // namespace drydock
 
-#endif  // DRYDOCK_WORKLOAD_GEN_ASSUMED_LAYOUT_H_
+#endif  // DRYDOCK_WORKLOAD_GEN_GENERATE_ASSUMED_LAYOUT_H_

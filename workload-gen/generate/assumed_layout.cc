@@ -1,4 +1,4 @@
-#include "workload-gen/assumed_layout.h"
+#include "workload-gen/generate/assumed_layout.h"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,15 @@
+// The commands on many predictions.
+#ifndef DRYDOCK_STUDY_COMMANDS_H_
+#define DRYDOCK_STUDY_COMMANDS_H_
+
+#include <memory>
+
+#include "core/base/cli.h"
+
+namespace drydock {
+
+std::unique_ptr<Command> MakeSweepCommand();
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_STUDY_COMMANDS_H_

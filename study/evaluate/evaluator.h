@@ -1,0 +1,72 @@
+// Evaluates points of a study in this process: workload, plans, kernel times, replay and figures,
+// without files in between. The result is that of the five tools, to the picosecond.
+//
+// What two points have in common is computed once: the cluster, the plan of a call over groups of
+// the same placement, the files of kernel times. Not thread-safe; NCCL's settings hold for the life
+// of a process, so a process evaluates points of one cluster after another only if these are equal.
+#ifndef DRYDOCK_STUDY_EVALUATE_EVALUATOR_H_
+#define DRYDOCK_STUDY_EVALUATE_EVALUATOR_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "report/band/band_errors.h"
+#include "study/evaluate/evaluation.h"
+#include "workload-gen/generate/generate.h"
+
+namespace drydock {
+
+struct EvaluatorOptions {
+  JobSource model;
+  std::string cluster;
+  std::string network = "fluid";  // EvaluatedNetworks()
+  std::vector<std::string> gpu_profiles;
+  // Points that need more memory than their GPUs have are simulated, too.
+  bool simulate_unfit = false;
+};
+
+// The networks that a study can use.
+std::vector<std::string> EvaluatedNetworks();
+
+// What points had in common.
+struct Shared {
+  int64_t clusters_read = 0, clusters_shared = 0;
+  int64_t plans_made = 0, plans_shared = 0;
+};
+
+class Evaluator {
+ public:
+  // Errors: a file of assumptions that cannot be read.
+  static Result<std::unique_ptr<Evaluator>> Make(EvaluatorOptions options);
+  ~Evaluator();
+
+  // `assignments`: as --set takes them, after those of the study. Errors are those of this machine
+  // (a library that is missing), not of the point.
+  Result<Evaluation> Evaluate(const std::vector<std::string>& assignments);
+
+  Shared shared() const;
+
+ private:
+  struct Cluster;
+
+  explicit Evaluator(EvaluatorOptions options);
+  Result<Cluster*> ClusterOf(const std::vector<std::string>& overrides);
+  Result<Summary> Simulated(Generated run, Cluster* cluster, Evaluation* evaluation);
+
+  EvaluatorOptions options_;
+  std::optional<BandErrors> band_errors_;
+  std::map<std::vector<std::string>, std::unique_ptr<Cluster>> clusters_;
+  Shared shared_;
+};
+
+// The first message of an error, with its place in a file, on one line.
+std::string OneLine(const Error& error);
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_STUDY_EVALUATE_EVALUATOR_H_

@@ -1,0 +1,148 @@
+#include "study/table/sweep_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "core/base/check.h"
+#include "core/base/plural.h"
+#include "core/base/spelling.h"
+
+namespace drydock {
+namespace {
+
+const Metric& MetricCalled(const std::string& name) {
+  const Result<const Metric*> metric = FindMetric(name);
+  CHECK(metric.ok());
+  return **metric;
+}
+
+std::string CsvField(std::string text) {
+  text = Printable(text);
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  if (!text.empty() && std::string("=+-@").find(text.front()) != std::string::npos) {
+    const bool number = text.find_first_not_of("+-.0123456789eE") == std::string::npos;
+    if (!number) text.insert(0, "'");
+  }
+  if (text.find_first_of(",\"") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
+}
+
+// Seven digits are more than any model behind a metric knows, and the same on every machine.
+std::string NumberText(double value) { return fmt::format("{:.7g}", value); }
+
+// True if `a` is better than `b`.
+bool Better(const Metric& metric, double a, double b) {
+  if (metric.better == Metric::Better::kNeither) return false;
+  return metric.better == Metric::Better::kLess ? a < b : a > b;
+}
+
+std::vector<const SweepRow*> DoneRows(const SweepTable& table) {
+  std::vector<const SweepRow*> rows;
+  for (const SweepRow& row : table.rows) {
+    if (row.record.state == PointState::kDone) rows.push_back(&row);
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::string CsvOf(const SweepTable& table) {
+  std::string text = "point";
+  for (const std::string& axis : table.axes) text += "," + CsvField(axis);
+  text += ",state,reason";
+  for (const Metric& metric : Metrics()) text += "," + metric.name;
+  text += "\n";
+  for (const SweepRow& row : table.rows) {
+    text += row.id;
+    for (const std::string& value : row.values) text += "," + CsvField(value);
+    text += "," + StateName(row.record.state) + "," + CsvField(row.record.reason);
+    for (const Metric& metric : Metrics()) {
+      const std::optional<double> value = ValueOf(row.record.metrics, metric.name);
+      text += "," + (value ? NumberText(*value) : "");
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+std::vector<const SweepRow*> Ranked(const SweepTable& table) {
+  std::vector<const SweepRow*> rows = DoneRows(table);
+  const Metric& metric = MetricCalled(table.metrics.front());
+  const auto value = [&](const SweepRow* row) { return ValueOf(row->record.metrics, metric.name); };
+  std::stable_sort(rows.begin(), rows.end(), [&](const SweepRow* a, const SweepRow* b) {
+    const std::optional<double> left = value(a), right = value(b);
+    if (!left || !right) return left.has_value() && !right.has_value();
+    return Better(metric, *left, *right);
+  });
+  return rows;
+}
+
+std::vector<const SweepRow*> ParetoFront(const SweepTable& table, const std::string& first,
+                                         const std::string& second) {
+  const std::array<const Metric*, 2> metrics = {&MetricCalled(first), &MetricCalled(second)};
+  std::vector<const SweepRow*> rows = DoneRows(table);
+  const auto beats = [&](const SweepRow* a, const SweepRow* b) {
+    bool better = false;
+    for (const Metric* metric : metrics) {
+      const std::optional<double> left = ValueOf(a->record.metrics, metric->name);
+      const std::optional<double> right = ValueOf(b->record.metrics, metric->name);
+      if (!left || !right || Better(*metric, *right, *left)) return false;
+      better |= Better(*metric, *left, *right);
+    }
+    return better;
+  };
+  std::vector<const SweepRow*> front;
+  for (const SweepRow* row : rows) {
+    if (std::none_of(rows.begin(), rows.end(),
+                     [&](const SweepRow* other) { return beats(other, row); })) {
+      front.push_back(row);
+    }
+  }
+  return front;
+}
+
+std::string CountsText(const SweepTable& table) {
+  std::array<size_t, 3> counts = {};
+  for (const SweepRow& row : table.rows) ++counts[static_cast<size_t>(row.record.state)];
+  std::vector<std::string> parts = {fmt::format("{} done", counts[0])};
+  if (counts[1] > 0) parts.push_back(fmt::format("{} do not fit", counts[1]));
+  if (counts[2] > 0) parts.push_back(fmt::format("{} refused", counts[2]));
+  return fmt::format("{}: {}", Plural(table.rows.size(), "point"), Join(parts));
+}
+
+std::string TextOf(const SweepTable& table, size_t most) {
+  std::vector<std::vector<std::string>> lines(1);
+  for (const std::string& axis : table.axes) lines[0].push_back(axis);
+  for (const std::string& metric : table.metrics) lines[0].push_back(metric);
+  const std::vector<const SweepRow*> ranked = Ranked(table);
+  for (size_t i = 0; i < std::min(most, ranked.size()); ++i) {
+    std::vector<std::string>& line = lines.emplace_back(ranked[i]->values);
+    for (const std::string& metric : table.metrics) {
+      const std::optional<double> value = ValueOf(ranked[i]->record.metrics, metric);
+      line.push_back(value ? fmt::format("{:.4g}", *value) : "");
+    }
+  }
+  std::vector<size_t> widths(lines[0].size());
+  for (const std::vector<std::string>& line : lines) {
+    for (size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], line[i].size());
+  }
+  std::string text;
+  if (lines.size() > 1) {
+    for (const std::vector<std::string>& line : lines) {
+      std::string row;
+      for (size_t i = 0; i < line.size(); ++i) {
+        row += fmt::format("{}{:>{}}", i == 0 ? "" : "  ", line[i], widths[i]);
+      }
+      text += row + "\n";
+    }
+  }
+  if (ranked.size() > most) text += fmt::format("... {} more\n", ranked.size() - most);
+  return Printable(text) + CountsText(table) + "\n";
+}
+
+}  // namespace drydock
