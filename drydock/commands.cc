@@ -94,6 +94,9 @@ int Doctor(const Words& arguments) {
   return IsComplete(findings) ? printed : kExitBadInput;
 }
 
+// The executable of these is drydock-NAME.
+bool HasPrefix(const std::string& tool) { return tool == "capture" || tool == "sweep"; }
+
 bool IsKnown(const std::string& tool) {
   return std::any_of(Tools().begin(), Tools().end(),
                      [&](const Tool& known) { return tool == known.name; });
@@ -144,6 +147,7 @@ const std::vector<Alias>& Aliases() {
 
 const std::vector<Tool>& Tools() {
   static const std::vector<Tool> tools = {
+      {"sweep", "many predictions side by side: every point of a product of values"},
       {"capture", "runs an unmodified training program without a GPU: program -> workload"},
       {"workload-gen", "model and cluster -> workload; commands for existing workloads"},
       {"nccl-record", "a program written against nccl.h -> workload"},
@@ -195,7 +199,7 @@ int Become(const std::string& tool, const std::vector<std::string>& arguments) {
   if (program.empty()) {
     return WrongUsage("drydock", fmt::format("{} is not built here: cmake --build build/release "
                                              "--target {}{}",
-                                             tool, tool == "capture" ? kPrefix : "", tool));
+                                             tool, HasPrefix(tool) ? kPrefix : "", tool));
   }
   std::vector<std::string> words = WithShippedClusters(arguments);
   words.insert(words.begin(), program);

@@ -5,7 +5,8 @@ import re
 import subprocess
 
 TOOLS = ["drydock", "drydock-capture", "workload-gen", "nccl-record", "simccl", "compute-sim", "gpu-profiler", "exec-engine",
-         "collective-perf", "report"]
+         "collective-perf", "report",
+         "drydock-sweep"]
 
 OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z0-9-]*|-[a-zA-Z](?![\w-]))")
 

@@ -350,6 +350,7 @@ Status Run(const Options& options, const CommonOptions& common) {
 
   ASSIGN_OR_RETURN(PointKeys keys, PointKeys::Make(sweep.evaluator));
   const PointStore store(options.out);
+  store.RemoveUnfinished();
   std::vector<WorkItem> items;
   for (const SpacePoint& point : points) {
     std::vector<std::string> assignments = AllOf(sweep, point);
@@ -373,6 +374,7 @@ Status Run(const Options& options, const CommonOptions& common) {
   if (!missing.empty()) Report(kTool, common, SharedText(result->shared));
 
   SweepTable table = TableOf(sweep);
+  table.pages = !options.no_pages;
   for (size_t i = 0; i < items.size(); ++i) {
     SweepRow row{items[i].id, {}, {}};
     for (size_t axis = 0; axis < table.axes.size(); ++axis) {
@@ -387,7 +389,10 @@ Status Run(const Options& options, const CommonOptions& common) {
   RETURN_IF_ERROR(WriteFileAtomically(options.out + "/" + kPageName, SweepPageOf(table)));
   fmt::print("{}", TextOf(table, options.show));
   Report(kTool, common, fmt::format("{0}: {1}, {2}", options.out, kTableName, kPageName));
-  if (result->failures.empty()) return OkStatus();
+  if (result->failures.empty()) {
+    if (!Ranked(table).empty()) return OkStatus();
+    return Error("no point could be simulated; the first one: " + table.rows.front().record.reason);
+  }
   const auto& [id, how] = *result->failures.begin();
   return Error(fmt::format("{} not in the table, the first is {}: {}; the same command tries them "
                            "again",

@@ -39,6 +39,12 @@ std::string SafeInScript(std::string json) {
   return json;
 }
 
+// What a point's link opens.
+const char* FileOf(const SweepTable& table, const SweepRow& row) {
+  if (row.record.state != PointState::kDone) return "point.json";
+  return table.pages ? "report.html" : "summary.txt";
+}
+
 std::string DataOf(const SweepTable& table) {
   Json metrics = Json::array();
   for (const Metric& metric : Metrics()) {
@@ -50,6 +56,7 @@ std::string DataOf(const SweepTable& table) {
     Json values = Json::object();
     for (const auto& [name, value] : row.record.metrics) values[name] = value;
     points.push_back({{"id", row.id},
+                      {"file", FileOf(table, row)},
                       {"values", row.values},
                       {"state", StateName(row.record.state)},
                       {"reason", Printable(row.record.reason)},
@@ -63,7 +70,7 @@ std::string DataOf(const SweepTable& table) {
 }
 
 std::string NumberText(const std::optional<double>& value) {
-  return value ? fmt::format("{:.4g}", *value) : "";
+  return value ? FigureText(*value) : "";
 }
 
 // The table works without the script; the best point comes first, then those without figures.
@@ -83,7 +90,7 @@ std::string TableSection(const SweepTable& table) {
   for (const SweepRow* row : rows) {
     const bool done = row->record.state == PointState::kDone;
     out += fmt::format("<tr><td><a href=\"points/{0}/{1}\">{0}</a></td>", row->id,
-                       done ? "summary.txt" : "point.json");
+                       FileOf(table, *row));
     for (const std::string& value : row->values) out += "<td>" + Html(value) + "</td>";
     for (const Metric& metric : Metrics()) {
       out += fmt::format("<td class=\"n\">{}</td>",

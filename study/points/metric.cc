@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/base/spelling.h"
 
@@ -108,6 +109,14 @@ MetricValues ValuesOf(const Summary& summary) {
 
 MetricValues ValuesOf(const MemoryVerdict& memory) {
   return {{kMemory, Gigabytes(memory.total)}, {kMemoryShare, ShareOfMemory(memory)}};
+}
+
+std::string FigureText(double value) {
+  const double size = std::abs(value);
+  if (size < 1000) return fmt::format("{:.4g}", value);
+  double unit = 1;
+  while (size / unit >= 10'000) unit *= 10;
+  return fmt::format("{:.0f}", std::round(value / unit) * unit);
 }
 
 std::optional<double> ValueOf(const MetricValues& values, const std::string& name) {

@@ -33,6 +33,9 @@ MetricValues ValuesOf(const Summary& summary);
 // Of a point that does not fit and was not simulated.
 MetricValues ValuesOf(const MemoryVerdict& memory);
 
+// Four significant digits, without an exponent: "594800", "0.4837".
+std::string FigureText(double value);
+
 // The value of a metric; nothing if the point has none.
 std::optional<double> ValueOf(const MetricValues& values, const std::string& name);
 

@@ -44,6 +44,14 @@ TEST(Metric, TakesFiguresOfTheSummary) {
   EXPECT_EQ(ValueOf(values, "mfu"), std::nullopt);
 }
 
+TEST(Metric, ShowsFourDigits) {
+  EXPECT_EQ(FigureText(594'830.2), "594800");
+  EXPECT_EQ(FigureText(1234.56), "1235");
+  EXPECT_EQ(FigureText(0.48371), "0.4837");
+  EXPECT_EQ(FigureText(-99'995), "-100000");
+  EXPECT_EQ(FigureText(0), "0");
+}
+
 TEST(Metric, HasDistinctNames) {
   std::set<std::string> names;
   for (const Metric& metric : Metrics()) EXPECT_TRUE(names.insert(metric.name).second);

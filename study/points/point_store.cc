@@ -1,6 +1,7 @@
 #include "study/points/point_store.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -73,6 +74,19 @@ std::optional<PointRecord> PointStore::Read(const std::string& id) const {
   if (!FileExists(path)) return std::nullopt;
   const Result<std::string> text = ReadFile(path);
   return text.ok() ? ParseRecord(*text) : std::nullopt;
+}
+
+void PointStore::RemoveUnfinished() const {
+  std::error_code ignored;
+  std::vector<std::filesystem::path> left;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(study_ + "/" + FolderOf(""), ignored)) {
+    // A finished point has the name of a hash, without a dot.
+    if (entry.path().filename().string().find(".tmp-") != std::string::npos) {
+      left.push_back(entry.path());
+    }
+  }
+  for (const std::filesystem::path& path : left) std::filesystem::remove_all(path, ignored);
 }
 
 Status PointStore::Write(const std::string& id, const std::vector<std::string>& assignments,

@@ -34,6 +34,9 @@ class PointStore {
   // The record of a point; nothing if it is missing or damaged.
   std::optional<PointRecord> Read(const std::string& id) const;
 
+  // Removes what writers that were killed have left. REQUIRES: nobody writes points now.
+  void RemoveUnfinished() const;
+
   // Writes point.json and, of a point that was simulated, summary.json, summary.txt and, with
   // `page`, report.html.
   Status Write(const std::string& id, const std::vector<std::string>& assignments,

@@ -124,7 +124,7 @@ std::string TextOf(const SweepTable& table, size_t most) {
     std::vector<std::string>& line = lines.emplace_back(ranked[i]->values);
     for (const std::string& metric : table.metrics) {
       const std::optional<double> value = ValueOf(ranked[i]->record.metrics, metric);
-      line.push_back(value ? fmt::format("{:.4g}", *value) : "");
+      line.push_back(value ? FigureText(*value) : "");
     }
   }
   std::vector<size_t> widths(lines[0].size());

@@ -21,6 +21,7 @@ struct SweepTable {
   std::vector<std::string> set;      // values of --set that all points have
   std::vector<std::string> axes;     // keys
   std::vector<std::string> metrics;  // names; the first one ranks
+  bool pages = true;                 // points that were simulated have a report.html
   std::vector<SweepRow> rows;        // in the order of the axes
 };
 

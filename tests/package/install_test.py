@@ -13,7 +13,8 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = None  # from the command line
-TOOLS = ["drydock", "workload-gen", "simccl", "compute-sim", "exec-engine", "report", "collective-perf", "nccl-record"]
+TOOLS = ["drydock", "workload-gen", "simccl", "compute-sim", "exec-engine", "report", "collective-perf", "nccl-record",
+         "drydock-sweep"]
 
 
 class Installed(unittest.TestCase):

@@ -59,10 +59,7 @@ function drawFront(host) {
         .attr('cy', point => y(valueOf(point, state.up)))
         .attr('r', point => front.has(point) ? 6 : 4)
         .attr('fill', point => front.has(point) ? color('accent') : color('other'))
-        .on('pointermove', (a, b) => {
-          const [event, point] = d3.event ? [d3.event, a] : [a, b];
-          showTip(event, tipOf(point));
-        })
+        .on('pointermove', point => showTip(d3.event, tipOf(point)))
         .on('pointerleave', hideTip);
   };
   const set = key => value => {

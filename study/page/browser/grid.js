@@ -78,4 +78,4 @@ function drawGrid(host) {
   draw();
 }
 
-const linkOf = point => `points/${point.id}/${point.state === 'done' ? 'summary.txt' : 'point.json'}`;
+const linkOf = point => `points/${point.id}/${point.file}`;

@@ -95,6 +95,7 @@ function drawParallel(host) {
   box.append(svg.node());
   host.append(element('div', {className: 'tools'}, count), box);
   const height = 320, top = 56, bottom = 14;
+  let restoring = false;  // a redraw puts the ranges back, which is no choice of the reader's
   const y = d3.scaleLinear().domain([0, 1]).range([height - bottom, top]);
   const draw = outer => {
     const width = Math.max(outer, columns.length * 104);
@@ -111,10 +112,7 @@ function drawParallel(host) {
         .attr('stroke', point => kept.has(point) ? shadeOf(badness(point)) : color('line'))
         .attr('stroke-width', point => kept.has(point) ? 1.6 : 0.6)
         .attr('opacity', point => kept.has(point) ? 0.85 : 0.35)
-        .on('pointermove', (a, b) => {
-          const [event, point] = d3.event ? [d3.event, a] : [a, b];
-          showTip(event, tipOf(point));
-        })
+        .on('pointermove', point => showTip(d3.event, tipOf(point)))
         .on('pointerleave', hideTip);
     const groups = svg.append('g').selectAll('g').data(columns).join('g')
         .attr('transform', column => `translate(${x(column.name)},0)`);
@@ -135,13 +133,15 @@ function drawParallel(host) {
             .attr('y', y(place)).text(text);
       }
       const brush = d3.brushY().extent([[-14, y(1) - 4], [14, y(0) + 4]]).on('end', function() {
-        if (!d3.event || !d3.event.sourceEvent) return;
+        if (restoring || !d3.event.sourceEvent) return;
         const range = d3.event.selection;
         kept.set(column.name, range && [y.invert(range[1]), y.invert(range[0])]);
       });
       const place = group.append('g').attr('class', 'brush').call(brush);
       const range = kept.ranges.get(column.name);
+      restoring = true;
       if (range) place.call(brush.move, [y(range[1]), y(range[0])]);
+      restoring = false;
     });
     const shown = done.filter(point => kept.has(point)).length;
     count.textContent = `${shown} of ${done.length} points`;
