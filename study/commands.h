@@ -9,6 +9,7 @@
 namespace drydock {
 
 std::unique_ptr<Command> MakeSweepCommand();
+std::unique_ptr<Command> MakeSearchCommand();
 
 }  // namespace drydock
 

@@ -1,17 +1,11 @@
 // drydock-sweep MODEL CLUSTER --over KEY=VALUES -o STUDY: evaluates every point of a product of
 // axes, and sets the points side by side.
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
-#include <filesystem>
 #include <optional>
 #include <set>
-#include <thread>
 #include <utility>
 
 #include "core/base/files.h"
@@ -26,6 +20,7 @@
 #include "study/page/sweep_page.h"
 #include "study/points/point_key.h"
 #include "study/points/point_store.h"
+#include "study/study_run.h"
 #include "study/table/sweep_table.h"
 #include "study/workers/local_workers.h"
 
@@ -244,55 +239,6 @@ Status CheckReadable(const Sweep& sweep, const std::vector<SpacePoint>& points) 
   return first;
 }
 
-// Two sweeps must not write into one directory at the same time. The lock ends with this process.
-Status Claim(const std::string& out) {
-  RETURN_IF_ERROR(MakeDirectories(out));
-  const int directory = ::open(out.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (directory < 0) return Error("cannot open the directory of the study", {out, 0, 0});
-  if (::flock(directory, LOCK_EX | LOCK_NB) == 0) return OkStatus();
-  return Error("another sweep is writing into this directory", {out, 0, 0});
-}
-
-// Shows how many points are done, and when all will be.
-class Progress {
- public:
-  Progress(const CommonOptions& common, size_t all)
-      : common_(common), all_(all), terminal_(::isatty(STDERR_FILENO) == 1) {}
-
-  void Show(size_t done) {
-    if (common_.quiet) return;
-    const auto now = std::chrono::steady_clock::now();
-    if (now - last_ < (terminal_ ? std::chrono::milliseconds(200) : std::chrono::seconds(30))) {
-      return;
-    }
-    last_ = now;
-    const double seconds = std::chrono::duration<double>(now - start_).count();
-    std::string text = fmt::format("{}: {} of {} points", kTool.name, done, all_);
-    if (done > 0) {
-      const double rate = static_cast<double>(done) / seconds;
-      text += fmt::format(", {:.3g} a second, {:.0f} s left", rate,
-                          static_cast<double>(all_ - done) / rate);
-    }
-    Say((terminal_ ? "\r\x1b[K" : "") + text + (terminal_ ? "" : "\n"));
-  }
-
-  void End() const {
-    if (terminal_ && !common_.quiet) Say("\r\x1b[K");
-  }
-
- private:
-  const CommonOptions& common_;
-  const size_t all_;
-  const bool terminal_;
-  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  std::chrono::steady_clock::time_point last_ = start_;
-};
-
-int JobsOf(const Options& options) {
-  if (options.jobs > 0) return options.jobs;
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-}
-
 std::string SharedText(const Shared& shared) {
   const auto of = [](int64_t shared_count, int64_t made) {
     return fmt::format("{} of {}", shared_count, shared_count + made);
@@ -346,7 +292,7 @@ Status Run(const Options& options, const CommonOptions& common) {
   }
   if (options.out.empty()) return MissingOption("-o STUDY");
   RETURN_IF_ERROR(CheckCanWrite(options.out + "/" + kTableName));
-  RETURN_IF_ERROR(Claim(options.out));
+  RETURN_IF_ERROR(ClaimStudy(options.out));
 
   ASSIGN_OR_RETURN(PointKeys keys, PointKeys::Make(sweep.evaluator));
   const PointStore store(options.out);
@@ -363,12 +309,12 @@ Status Run(const Options& options, const CommonOptions& common) {
            fmt::format("{} of {} points are known from an earlier call",
                        items.size() - missing.size(), items.size()));
   }
-  Progress progress(common, missing.size());
+  StudyProgress progress(kTool.name, common.quiet);
   LocalOptions local;
-  local.jobs = std::min(JobsOf(options), std::max(1, static_cast<int>(missing.size())));
-  local.pages = !options.no_pages;
-  local.progress = [&](size_t done) { progress.Show(done); };
-  const Result<LocalResult> result = EvaluateLocally(sweep.evaluator, store, missing, local);
+  local.jobs = std::min(JobsOr(options.jobs), std::max(1, static_cast<int>(missing.size())));
+  local.progress = [&](size_t done) { progress.Show("points", done, missing.size()); };
+  const Result<LocalResult> result =
+      EvaluateLocally(sweep.evaluator, store, missing, !options.no_pages, local);
   progress.End();
   RETURN_IF_ERROR(result);
   if (!missing.empty()) Report(kTool, common, SharedText(result->shared));

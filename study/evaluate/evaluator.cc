@@ -72,30 +72,68 @@ Result<Evaluator::Cluster*> Evaluator::ClusterOf(const std::vector<std::string>&
   return cluster.get();
 }
 
-Result<Evaluation> Evaluator::Evaluate(const std::vector<std::string>& assignments) {
-  const Result<Overrides> overrides = SplitOverrides(assignments);
-  if (!overrides.ok()) return Refused(overrides.error());
-  Generated run;
-  Result<TrainingJob> job = LoadJob(options_.model, overrides->model, &run.notes);
-  if (!job.ok()) return Refused(job.error());
-  run.job = *std::move(job);
-  const Result<Cluster*> cluster = ClusterOf(overrides->cluster);
-  if (!cluster.ok()) return Refused(cluster.error());
-  run.cluster = (*cluster)->input;
-  if (const Status completed = Complete(&run); !completed.ok()) return Refused(completed.error());
-  if (const Status built = Build(&run, LayoutHint::kNone); !built.ok())
-    return Refused(built.error());
-  Evaluation evaluation;
-  evaluation.memory = JudgeMemory(run.workload);
-  if (evaluation.memory && !evaluation.memory->fits() && !options_.simulate_unfit) {
-    evaluation.state = PointState::kUnfit;
-    evaluation.reason = ToString(*evaluation.memory);
-    return evaluation;
+Result<Evaluator::Cluster*> Evaluator::Build(const std::vector<std::string>& assignments,
+                                             Generated* run, std::optional<MemoryVerdict>* memory,
+                                             PointState* state, std::string* reason) {
+  ASSIGN_OR_RETURN(const Overrides overrides, SplitOverrides(assignments));
+  ASSIGN_OR_RETURN(run->job, LoadJob(options_.model, overrides.model, &run->notes));
+  ASSIGN_OR_RETURN(Cluster* const cluster, ClusterOf(overrides.cluster));
+  run->cluster = cluster->input;
+  RETURN_IF_ERROR(Complete(run));
+  RETURN_IF_ERROR(drydock::Build(run, LayoutHint::kNone));
+  *memory = JudgeMemory(run->workload);
+  if (*memory && !(*memory)->fits() && !options_.simulate_unfit) {
+    *state = PointState::kUnfit;
+    *reason = ToString(**memory);
   }
+  return cluster;
+}
+
+Result<Evaluation> Evaluator::Evaluate(const std::vector<std::string>& assignments) {
+  Evaluation evaluation;
+  Generated run;
+  const Result<Cluster*> cluster =
+      Build(assignments, &run, &evaluation.memory, &evaluation.state, &evaluation.reason);
+  if (!cluster.ok()) return Refused(cluster.error());
+  if (evaluation.state != PointState::kDone) return evaluation;
   Result<Summary> summary = Simulated(std::move(run), *cluster, &evaluation);
   if (!summary.ok()) return Refused(summary.error());
   evaluation.summary = *std::move(summary);
   return evaluation;
+}
+
+Result<Prepared> Evaluator::Prepare(const std::vector<std::string>& assignments) {
+  Prepared prepared;
+  Generated run;
+  const auto refuse = [&](const Error& error) {
+    prepared.state = PointState::kRefused;
+    prepared.reason = OneLine(error);
+    return std::move(prepared);
+  };
+  const Result<Cluster*> cluster =
+      Build(assignments, &run, &prepared.memory, &prepared.state, &prepared.reason);
+  if (!cluster.ok()) return refuse(cluster.error());
+  if (prepared.state != PointState::kDone) return prepared;
+  Result<KernelTimes> times = TimesOf(run.workload, run.attention, *cluster);
+  if (!times.ok()) return refuse(times.error());
+  prepared.times = *std::move(times);
+  prepared.workload = std::move(run.workload);
+  prepared.varies = !run.cluster.variation.none();
+  return prepared;
+}
+
+Result<KernelTimes> Evaluator::TimesOf(const Workload& workload, const std::string& attention,
+                                       Cluster* cluster) {
+  auto known = cluster->compute.find(attention);
+  if (known == cluster->compute.end()) {
+    ModelOptions model;
+    model.profiles = options_.gpu_profiles;
+    ASSIGN_OR_RETURN(
+        LoadedOptions loaded,
+        LoadModelOptions(model, ProfilePaths(model, workload.topology.gpus), attention));
+    known = cluster->compute.emplace(attention, std::move(loaded)).first;
+  }
+  return Simulate(workload, known->second.simulate);
 }
 
 Result<Summary> Evaluator::Simulated(Generated run, Cluster* cluster, Evaluation* evaluation) {
@@ -113,16 +151,7 @@ Result<Summary> Evaluator::Simulated(Generated run, Cluster* cluster, Evaluation
   shared_.plans_made += cluster->planner->made() - made;
   shared_.plans_shared += cluster->planner->shared() - shared;
 
-  auto compute = cluster->compute.find(run.attention);
-  if (compute == cluster->compute.end()) {
-    ModelOptions model;
-    model.profiles = options_.gpu_profiles;
-    ASSIGN_OR_RETURN(
-        LoadedOptions loaded,
-        LoadModelOptions(model, ProfilePaths(model, workload.topology.gpus), run.attention));
-    compute = cluster->compute.emplace(run.attention, std::move(loaded)).first;
-  }
-  ASSIGN_OR_RETURN(inputs.times, Simulate(workload, compute->second.simulate));
+  ASSIGN_OR_RETURN(inputs.times, TimesOf(workload, run.attention, cluster));
 
   ReplayOptions replay;
   replay.fold = Fold::kAuto;

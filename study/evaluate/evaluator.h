@@ -15,6 +15,8 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/model/kernel_times.h"
+#include "core/model/workload.h"
 #include "report/band/band_errors.h"
 #include "study/evaluate/evaluation.h"
 #include "workload-gen/generate/generate.h"
@@ -33,6 +35,16 @@ struct EvaluatorOptions {
 // The networks that a study can use.
 std::vector<std::string> EvaluatedNetworks();
 
+// A point before its replay.
+struct Prepared {
+  PointState state = PointState::kDone;  // kDone: it can be simulated
+  std::string reason;
+  std::optional<MemoryVerdict> memory;
+  Workload workload;    // of kDone
+  KernelTimes times;    // of kDone
+  bool varies = false;  // GPUs or links of the cluster differ from their files (jitter, faults)
+};
+
 // What points had in common.
 struct Shared {
   int64_t clusters_read = 0, clusters_shared = 0;
@@ -49,6 +61,9 @@ class Evaluator {
   // (a library that is missing), not of the point.
   Result<Evaluation> Evaluate(const std::vector<std::string>& assignments);
 
+  // What Evaluate does before plans and replay.
+  Result<Prepared> Prepare(const std::vector<std::string>& assignments);
+
   Shared shared() const;
 
  private:
@@ -56,6 +71,12 @@ class Evaluator {
 
   explicit Evaluator(EvaluatorOptions options);
   Result<Cluster*> ClusterOf(const std::vector<std::string>& overrides);
+  // Makes the workload, and judges its memory. Sets *state and *reason unless it can be simulated.
+  Result<Cluster*> Build(const std::vector<std::string>& assignments, Generated* run,
+                         std::optional<MemoryVerdict>* memory, PointState* state,
+                         std::string* reason);
+  Result<KernelTimes> TimesOf(const Workload& workload, const std::string& attention,
+                              Cluster* cluster);
   Result<Summary> Simulated(Generated run, Cluster* cluster, Evaluation* evaluation);
 
   EvaluatorOptions options_;

@@ -9,6 +9,7 @@
 #include "core/base/check.h"
 #include "core/base/plural.h"
 #include "core/base/spelling.h"
+#include "study/table/csv.h"
 
 namespace drydock {
 namespace {
@@ -17,19 +18,6 @@ const Metric& MetricCalled(const std::string& name) {
   const Result<const Metric*> metric = FindMetric(name);
   CHECK(metric.ok());
   return **metric;
-}
-
-std::string CsvField(std::string text) {
-  text = Printable(text);
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  if (!text.empty() && std::string("=+-@").find(text.front()) != std::string::npos) {
-    const bool number = text.find_first_not_of("+-.0123456789eE") == std::string::npos;
-    if (!number) text.insert(0, "'");
-  }
-  if (text.find_first_of(",\"") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
 }
 
 // Seven digits are more than any model behind a metric knows, and the same on every machine.
@@ -52,20 +40,20 @@ std::vector<const SweepRow*> DoneRows(const SweepTable& table) {
 }  // namespace
 
 std::string CsvOf(const SweepTable& table) {
-  std::string text = "point";
-  for (const std::string& axis : table.axes) text += "," + CsvField(axis);
-  text += ",state,reason";
-  for (const Metric& metric : Metrics()) text += "," + metric.name;
-  text += "\n";
+  std::vector<std::string> heading = {"point"};
+  heading.insert(heading.end(), table.axes.begin(), table.axes.end());
+  heading.insert(heading.end(), {"state", "reason"});
+  for (const Metric& metric : Metrics()) heading.push_back(metric.name);
+  std::string text = CsvLine(heading);
   for (const SweepRow& row : table.rows) {
-    text += row.id;
-    for (const std::string& value : row.values) text += "," + CsvField(value);
-    text += "," + StateName(row.record.state) + "," + CsvField(row.record.reason);
+    std::vector<std::string> fields = {row.id};
+    fields.insert(fields.end(), row.values.begin(), row.values.end());
+    fields.insert(fields.end(), {StateName(row.record.state), row.record.reason});
     for (const Metric& metric : Metrics()) {
       const std::optional<double> value = ValueOf(row.record.metrics, metric.name);
-      text += "," + (value ? NumberText(*value) : "");
+      fields.push_back(value ? NumberText(*value) : "");
     }
-    text += "\n";
+    text += CsvLine(fields);
   }
   return text;
 }
@@ -127,20 +115,7 @@ std::string TextOf(const SweepTable& table, size_t most) {
       line.push_back(value ? FigureText(*value) : "");
     }
   }
-  std::vector<size_t> widths(lines[0].size());
-  for (const std::vector<std::string>& line : lines) {
-    for (size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], line[i].size());
-  }
-  std::string text;
-  if (lines.size() > 1) {
-    for (const std::vector<std::string>& line : lines) {
-      std::string row;
-      for (size_t i = 0; i < line.size(); ++i) {
-        row += fmt::format("{}{:>{}}", i == 0 ? "" : "  ", line[i], widths[i]);
-      }
-      text += row + "\n";
-    }
-  }
+  std::string text = lines.size() > 1 ? AlignedText(lines) : "";
   if (ranked.size() > most) text += fmt::format("... {} more\n", ranked.size() - most);
   return Printable(text) + CountsText(table) + "\n";
 }

@@ -1,7 +1,6 @@
 #include "study/workers/local_workers.h"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,6 +17,7 @@
 #include "core/base/cli.h"
 #include "core/base/files.h"
 #include "core/schema/cluster/cluster_file.h"
+#include "study/workers/shared_array.h"
 
 namespace drydock {
 namespace {
@@ -29,18 +29,23 @@ constexpr size_t kNoItem = SIZE_MAX;
 
 // Items of one cluster. NCCL's settings hold for the life of a process, so each batch has processes
 // of its own.
-using Batch = std::vector<const WorkItem*>;
+struct BatchItem {
+  const WorkItem* item = nullptr;
+  size_t index = 0;
+};
+using Batch = std::vector<BatchItem>;
 
 std::vector<Batch> BatchesOf(const std::vector<WorkItem>& items) {
   std::map<std::vector<std::string>, size_t> batch_of;
   std::vector<Batch> batches;
-  for (const WorkItem& item : items) {
+  for (size_t i = 0; i < items.size(); ++i) {
+    const WorkItem& item = items[i];
     std::vector<std::string> cluster;
     std::copy_if(item.assignments.begin(), item.assignments.end(), std::back_inserter(cluster),
                  IsClusterOverride);
     const auto [found, added] = batch_of.emplace(std::move(cluster), batches.size());
     if (added) batches.emplace_back();
-    batches[found->second].push_back(&item);
+    batches[found->second].push_back({&item, i});
   }
   return batches;
 }
@@ -51,30 +56,6 @@ struct Board {
   std::atomic<bool> failed{false};
   char message[kMessageSize] = {}, file[kMessageSize] = {};  // of the first failure
   std::atomic<int64_t> clusters_read{0}, clusters_shared{0}, plans_made{0}, plans_shared{0};
-};
-
-// Memory that stays shared after a fork.
-template <typename T>
-class SharedArray {
- public:
-  explicit SharedArray(size_t count) : bytes_(count * sizeof(T)) {
-    memory_ = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (memory_ == MAP_FAILED) return;
-    for (size_t i = 0; i < count; ++i) new (data() + i) T();
-  }
-  ~SharedArray() {
-    if (ok()) ::munmap(memory_, bytes_);
-  }
-  SharedArray(const SharedArray&) = delete;
-  SharedArray& operator=(const SharedArray&) = delete;
-
-  bool ok() const { return memory_ != MAP_FAILED; }
-  T* data() { return static_cast<T*>(memory_); }
-  T& operator[](size_t i) { return data()[i]; }
-
- private:
-  const size_t bytes_;
-  void* memory_;
 };
 
 void EndOnSignal(int signal) {
@@ -91,16 +72,9 @@ void Fail(const Error& error, Board* board) {
   copy(error.diagnostics().front().location.file, board->file);
 }
 
-Status EvaluateItem(const WorkItem& item, const PointStore& store, bool pages,
-                    Evaluator* evaluator) {
-  ASSIGN_OR_RETURN(const Evaluation evaluation, evaluator->Evaluate(item.assignments));
-  return store.Write(item.id, item.assignments, evaluation, pages);
-}
-
 // The life of a process. `current`: the item that it works on.
-[[noreturn]] void Work(const EvaluatorOptions& options, const PointStore& store, bool pages,
-                       const Batch& batch, std::atomic<size_t>* next, std::atomic<size_t>* current,
-                       Board* board) {
+[[noreturn]] void Work(const EvaluatorOptions& options, const LocalTask& task, const Batch& batch,
+                       std::atomic<size_t>* next, std::atomic<size_t>* current, Board* board) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::signal(signal, EndOnSignal);
   Result<std::unique_ptr<Evaluator>> evaluator = Evaluator::Make(options);
@@ -112,7 +86,7 @@ Status EvaluateItem(const WorkItem& item, const PointStore& store, bool pages,
     const size_t i = next->fetch_add(1);
     if (i >= batch.size()) break;
     *current = i;
-    const Status done = EvaluateItem(*batch[i], store, pages, evaluator->get());
+    const Status done = task(evaluator->get(), *batch[i].item, batch[i].index);
     *current = kNoItem;
     if (!done.ok()) {
       Fail(done.error(), board);
@@ -139,10 +113,10 @@ std::string HowItEnded(int told) {
 
 class Workers {
  public:
-  Workers(const EvaluatorOptions& evaluator, const PointStore& store, std::vector<Batch> batches,
+  Workers(const EvaluatorOptions& evaluator, const LocalTask& task, std::vector<Batch> batches,
           const LocalOptions& options)
       : evaluator_(evaluator),
-        store_(store),
+        task_(task),
         batches_(std::move(batches)),
         options_(options),
         board_(1),
@@ -185,8 +159,8 @@ class Workers {
     const pid_t child = ::fork();
     if (child < 0) return Error(fmt::format("cannot start a process: {}", strerror(errno)));
     if (child == 0) {
-      Work(evaluator_, store_, options_.pages, batches_[first_open_], &next_[first_open_],
-           &current_[slot], board_.data());
+      Work(evaluator_, task_, batches_[first_open_], &next_[first_open_], &current_[slot],
+           board_.data());
     }
     pids_[slot] = child;
     return OkStatus();
@@ -199,11 +173,11 @@ class Workers {
     const size_t item = current_[slot];
     if (item == kNoItem) return;
     const Batch& batch = batches_[batch_of_[slot]];
-    result_.failures[batch[item]->id] = HowItEnded(told);
+    result_.failures[batch[item].item->id] = HowItEnded(told);
   }
 
   const EvaluatorOptions& evaluator_;
-  const PointStore& store_;
+  const LocalTask& task_;
   const std::vector<Batch> batches_;
   const LocalOptions& options_;
   SharedArray<Board> board_;
@@ -217,11 +191,21 @@ class Workers {
 
 }  // namespace
 
-Result<LocalResult> EvaluateLocally(const EvaluatorOptions& evaluator, const PointStore& store,
-                                    const std::vector<WorkItem>& items,
-                                    const LocalOptions& options) {
+Result<LocalResult> WorkLocally(const EvaluatorOptions& evaluator,
+                                const std::vector<WorkItem>& items, const LocalOptions& options,
+                                const LocalTask& task) {
   if (items.empty()) return LocalResult();
-  return Workers(evaluator, store, BatchesOf(items), options).Run();
+  return Workers(evaluator, task, BatchesOf(items), options).Run();
+}
+
+Result<LocalResult> EvaluateLocally(const EvaluatorOptions& evaluator, const PointStore& store,
+                                    const std::vector<WorkItem>& items, bool pages,
+                                    const LocalOptions& options) {
+  return WorkLocally(
+      evaluator, items, options, [&](Evaluator* own, const WorkItem& item, size_t) -> Status {
+        ASSIGN_OR_RETURN(const Evaluation evaluation, own->Evaluate(item.assignments));
+        return store.Write(item.id, item.assignments, evaluation, pages);
+      });
 }
 
 }  // namespace drydock

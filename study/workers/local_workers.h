@@ -21,7 +21,6 @@ struct WorkItem {
 
 struct LocalOptions {
   int jobs = 1;
-  bool pages = true;  // report.html of each point
   // Called now and then with the number of points done. Null: never.
   std::function<void(size_t done)> progress;
 };
@@ -31,12 +30,20 @@ struct LocalResult {
   std::map<std::string, std::string> failures;  // by id: how the process ended; no point is written
 };
 
-// Evaluates all items and writes them into `store`. Items of one cluster stay together, because
-// they have most in common. Errors: the machine fails (a disk that is full, a library that is
-// missing); points that are done by then are written.
-// REQUIRES: this process has one thread.
+// What a process does with an item; `index` is the item's in the list. Errors are those of this
+// machine (a disk that is full, a library that is missing) and end the work.
+using LocalTask = std::function<Status(Evaluator* evaluator, const WorkItem& item, size_t index)>;
+
+// Does the task for all items. Items of one cluster stay together, because they have most in
+// common. A task runs in another process: what it leaves in memory is lost, unless that is shared
+// (shared_array.h). REQUIRES: this process has one thread.
+Result<LocalResult> WorkLocally(const EvaluatorOptions& evaluator,
+                                const std::vector<WorkItem>& items, const LocalOptions& options,
+                                const LocalTask& task);
+
+// Evaluates all items and writes them into `store`.
 Result<LocalResult> EvaluateLocally(const EvaluatorOptions& evaluator, const PointStore& store,
-                                    const std::vector<WorkItem>& items,
+                                    const std::vector<WorkItem>& items, bool pages,
                                     const LocalOptions& options);
 
 }  // namespace drydock

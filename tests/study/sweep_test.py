@@ -214,7 +214,7 @@ metrics: [mfu]
         process.terminate()
         process.wait()
         self.assertEqual(status, 1)
-        self.assertIn("another sweep is writing into this directory", error)
+        self.assertIn("another sweep or search is writing into this directory", error)
 
     def test_a_worker_that_dies_loses_its_point_alone(self):
         process = subprocess.Popen(command(MODEL, CLUSTER, "--set", "training.global_batch=1024", "--network", "fluid", "--over",

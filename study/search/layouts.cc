@@ -1,0 +1,179 @@
+#include "study/search/layouts.h"
+
+#include <algorithm>
+
+#include "workload-gen/job/key.h"
+
+namespace drydock {
+namespace {
+
+constexpr int kMostMicroBatch = 16;
+constexpr int kMostContext = 64;
+
+std::vector<int> DivisorsUpTo(int64_t number, int64_t most) {
+  std::vector<int> list;
+  for (int divisor = 1; divisor <= std::min(number, most); ++divisor) {
+    if (number % divisor == 0) list.push_back(divisor);
+  }
+  return list;
+}
+
+std::vector<int> PowersUpTo(int64_t most) {
+  std::vector<int> list;
+  for (int power = 1; power <= most; power *= 2) list.push_back(power);
+  return list;
+}
+
+// The GPUs that NVLink connects: those of the smallest host.
+int DomainOf(const Topology& topology) {
+  int smallest = topology.gpu_count();
+  for (const int kind : topology.hosts) {
+    smallest = std::min(smallest, topology.host_kinds[static_cast<size_t>(kind)].gpus);
+  }
+  return std::max(1, smallest);
+}
+
+struct Layout {
+  int tensor = 1, pipeline = 1, virtual_pipeline = 1, context = 1, expert = 1, expert_tensor = 0;
+  int micro = 1, replicas = 1;
+  std::string recompute;
+};
+
+// Goes through all combinations, from the outermost degree to the innermost.
+class Enumeration {
+ public:
+  Enumeration(const TrainingJob& job, const Topology& topology,
+              const std::vector<std::string>& kept)
+      : job_(job), kept_(kept), gpus_(topology.gpu_count()), domain_(DomainOf(topology)) {
+    const bool megatron = job.training.framework == FrameworkKind::kMegatron;
+    const bool fsdp = job.training.framework == FrameworkKind::kFsdp;
+    const bool experts = job.model.moe.experts > 0;
+    Choose("parallel.tensor", megatron || fsdp, [](const Layout& l) { return Text(l.tensor); });
+    Choose("parallel.sequence_parallel", megatron && !Keeps("parallel.tensor"),
+           [](const Layout& l) { return std::string(l.tensor > 1 ? "true" : "false"); });
+    Choose("parallel.pipeline", megatron, [](const Layout& l) { return Text(l.pipeline); });
+    Choose("parallel.virtual_pipeline", megatron,
+           [](const Layout& l) { return Text(l.virtual_pipeline); });
+    Choose("parallel.context", job.model.sequence >= kLongSequence,
+           [](const Layout& l) { return Text(l.context); });
+    Choose("parallel.expert", megatron && experts, [](const Layout& l) { return Text(l.expert); });
+    Choose("parallel.expert_tensor", megatron && experts,
+           [](const Layout& l) { return Text(l.expert_tensor); });
+    Choose("fsdp.replicas", fsdp, [](const Layout& l) { return Text(l.replicas); });
+    Choose("training.micro_batch", true, [](const Layout& l) { return Text(l.micro); });
+    Choose("training.recompute", true, [](const Layout& l) { return l.recompute; });
+  }
+
+  LayoutSpace All() {
+    const TrainingJob& job = job_;
+    const ParallelRules& own = job.parallel;
+    Layout l;
+    l.recompute = OwnRecompute();
+    for (const int tensor : Values("parallel.tensor", own.tensor, DivisorsUpTo(domain_, domain_))) {
+      l.tensor = tensor;
+      for (const int context :
+           Values("parallel.context", own.context, PowersUpTo(std::min(gpus_, kMostContext)))) {
+        l.context = context;
+        for (const int pipeline :
+             Values("parallel.pipeline", own.pipeline, DivisorsUpTo(gpus_, job.model.layers))) {
+          l.pipeline = pipeline;
+          AddPipeline(l);
+        }
+      }
+    }
+    return std::move(space_);
+  }
+
+ private:
+  using TextOf = std::string (*)(const Layout&);
+  static std::string Text(int value) { return std::to_string(value); }
+
+  bool Keeps(const std::string& key) const {
+    return std::find(kept_.begin(), kept_.end(), key) != kept_.end();
+  }
+  void Choose(const char* key, bool applies, TextOf text) {
+    if (!applies || Keeps(key)) return;
+    space_.keys.emplace_back(key);
+    texts_.push_back(text);
+  }
+  bool Chooses(const std::string& key) const {
+    return std::find(space_.keys.begin(), space_.keys.end(), key) != space_.keys.end();
+  }
+  std::vector<int> Values(const std::string& key, int own, std::vector<int> all) const {
+    return Chooses(key) ? all : std::vector<int>{own};
+  }
+  std::string OwnRecompute() const { return FindKey("training.recompute")->kind->Text(job_); }
+
+  void AddPipeline(Layout l) {
+    const int64_t model = int64_t{l.tensor} * l.context * l.pipeline;
+    if (gpus_ % model != 0) return;
+    const int layers = job_.model.layers;
+    std::vector<int> chunks = {1};
+    // A layout that states its stages has its own chunks.
+    if (l.pipeline > 1 && layers % l.pipeline == 0 && job_.parallel.layout.empty()) {
+      chunks = DivisorsUpTo(layers / l.pipeline, layers);
+    }
+    for (const int chunk :
+         Values("parallel.virtual_pipeline", job_.parallel.virtual_pipeline, std::move(chunks))) {
+      l.virtual_pipeline = chunk;
+      AddExperts(l, static_cast<int>(gpus_ / model));
+    }
+  }
+
+  void AddExperts(Layout l, int data) {
+    const int experts = job_.model.moe.experts;
+    const ParallelRules& own = job_.parallel;
+    for (const int expert : Values("parallel.expert", own.expert, DivisorsUpTo(experts, experts))) {
+      l.expert = expert;
+      const int own_tensor = own.expert_tensor > 0 ? own.expert_tensor : l.tensor;
+      std::vector<int> tensors = {1};
+      if (l.tensor > 1) tensors.push_back(l.tensor);
+      for (const int tensor : Values("parallel.expert_tensor", own_tensor, std::move(tensors))) {
+        l.expert_tensor = tensor;
+        if (experts > 0 && (gpus_ / l.pipeline) % (expert * tensor) != 0) continue;
+        AddBatches(l, data);
+      }
+    }
+  }
+
+  void AddBatches(Layout l, int data) {
+    for (const int replicas : Values("fsdp.replicas", 1, DivisorsUpTo(data, data))) {
+      l.replicas = replicas;
+      for (const int micro :
+           Values("training.micro_batch", static_cast<int>(job_.training.batch.micro),
+                  PowersUpTo(kMostMicroBatch))) {
+        if (job_.training.batch.global % (int64_t{data} * micro) != 0) continue;
+        l.micro = micro;
+        for (const char* recompute : {"none", "selective", "full"}) {
+          if (Chooses("training.recompute")) {
+            l.recompute = recompute;
+          } else if (recompute != std::string("none")) {
+            continue;  // its own, once
+          }
+          Add(l);
+        }
+      }
+    }
+  }
+
+  void Add(const Layout& l) {
+    std::vector<std::string>& values = space_.layouts.emplace_back();
+    for (const TextOf text : texts_) values.push_back(text(l));
+  }
+
+  const TrainingJob& job_;
+  const std::vector<std::string>& kept_;
+  const int gpus_;
+  const int domain_;
+  LayoutSpace space_;
+  std::vector<TextOf> texts_;
+};
+
+}  // namespace
+
+LayoutSpace LayoutsOf(const TrainingJob& job, const Topology& topology,
+                      const std::vector<std::string>& kept) {
+  return Enumeration(job, topology, kept).All();
+}
+
+}  // namespace drydock

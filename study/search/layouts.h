@@ -1,0 +1,33 @@
+// The layouts of a training run on a cluster, as values of keys.
+#ifndef DRYDOCK_STUDY_SEARCH_LAYOUTS_H_
+#define DRYDOCK_STUDY_SEARCH_LAYOUTS_H_
+
+#include <string>
+#include <vector>
+
+#include "core/model/topology.h"
+#include "workload-gen/job/training_job.h"
+
+namespace drydock {
+
+// A value of each key that a search chooses, in the order of the keys.
+struct LayoutSpace {
+  std::vector<std::string> keys;  // "parallel.tensor"
+  std::vector<std::vector<std::string>> layouts;
+};
+
+// The layouts of the job's framework whose degrees divide what they have to: GPUs, layers, experts,
+// the global batch. The rest of what makes a layout possible is known when it is
+// built.
+//   Megatron-LM: tensor (inside a host), pipeline, virtual stages, context (from kLongSequence
+//   tokens on), experts and their tensor parallelism, micro-batch, recomputation.
+//   FSDP and DeepSpeed: tensor, context and replicas (FSDP), micro-batch, recomputation.
+// `kept`: keys whose value the job has keeps.
+LayoutSpace LayoutsOf(const TrainingJob& job, const Topology& topology,
+                      const std::vector<std::string>& kept);
+
+inline constexpr int64_t kLongSequence = 16'384;
+
+}  // namespace drydock
+
+#endif  // DRYDOCK_STUDY_SEARCH_LAYOUTS_H_
