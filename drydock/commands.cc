@@ -95,7 +95,7 @@ int Doctor(const Words& arguments) {
 }
 
 // The executable of these is drydock-NAME.
-bool HasPrefix(const std::string& tool) { return tool == "capture" || tool == "sweep"; }
+bool HasPrefix(const std::string& tool) { return tool == "capture" || tool == "sweep" || tool == "search"; }
 
 bool IsKnown(const std::string& tool) {
   return std::any_of(Tools().begin(), Tools().end(),
@@ -148,6 +148,7 @@ const std::vector<Alias>& Aliases() {
 const std::vector<Tool>& Tools() {
   static const std::vector<Tool> tools = {
       {"sweep", "many predictions side by side: every point of a product of values"},
+      {"search", "the layouts that train a model fastest on a cluster"},
       {"capture", "runs an unmodified training program without a GPU: program -> workload"},
       {"workload-gen", "model and cluster -> workload; commands for existing workloads"},
       {"nccl-record", "a program written against nccl.h -> workload"},

@@ -29,7 +29,7 @@ _drydock() {
   done
   if [[ $before == --cluster ]]; then
     COMPREPLY=($(compgen -W "$(_drydock_shipped clusters)" -- "$word") $(compgen -f -- "$word"))
-  elif [[ $key == "drydock run" || $key == "drydock check" || $key == *[-\\ ]sweep ]] && [[ $word != -* && $before != -* ]]; then
+  elif [[ $key == "drydock run" || $key == "drydock check" || $key == *[-\\ ]sweep || $key == *[-\\ ]search ]] && [[ $word != -* && $before != -* ]]; then
     COMPREPLY=($(compgen -W "$(_drydock_shipped models) $(_drydock_shipped clusters)" -- "$word") $(compgen -f -- "$word"))
   elif [[ $word == -* || $COMP_CWORD == 1 && $key == drydock ]]; then
     COMPREPLY=($(compgen -W "$(_drydock_words "$key")" -- "$word"))
@@ -56,7 +56,7 @@ _drydock() {
   if [[ $before == --cluster ]]; then
     compadd -- ${(f)"$(_drydock_shipped clusters)"}
     _files
-  elif [[ ($key == "drydock run" || $key == "drydock check" || $key == *[-\\ ]sweep) && $PREFIX != -* && $before != -* ]]; then
+  elif [[ ($key == "drydock run" || $key == "drydock check" || $key == *[-\\ ]sweep || $key == *[-\\ ]search) && $PREFIX != -* && $before != -* ]]; then
     compadd -- ${(f)"$(_drydock_shipped models; _drydock_shipped clusters)"}
     _files
   else

@@ -49,7 +49,7 @@ class Enumeration {
     const bool fsdp = job.training.framework == FrameworkKind::kFsdp;
     const bool experts = job.model.moe.experts > 0;
     Choose("parallel.tensor", megatron || fsdp, [](const Layout& l) { return Text(l.tensor); });
-    Choose("parallel.sequence_parallel", megatron && !Keeps("parallel.tensor"),
+    Choose("parallel.sequence_parallel", (megatron || fsdp) && !Keeps("parallel.tensor"),
            [](const Layout& l) { return std::string(l.tensor > 1 ? "true" : "false"); });
     Choose("parallel.pipeline", megatron, [](const Layout& l) { return Text(l.pipeline); });
     Choose("parallel.virtual_pipeline", megatron,

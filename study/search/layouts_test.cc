@@ -1,0 +1,85 @@
+#include "study/search/layouts.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/base/spelling.h"
+
+namespace drydock {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::Not;
+
+Topology Hosts(int hosts, int gpus) {
+  Topology topology;
+  topology.gpus.emplace_back();
+  HostKind kind;
+  kind.gpus = gpus;
+  topology.host_kinds.push_back(kind);
+  topology.hosts.assign(static_cast<size_t>(hosts), 0);
+  return topology;
+}
+
+TrainingJob Job(const std::string& more = "") {
+  const std::string text = R"(model:
+  architecture: gpt
+  layers: 8
+  hidden: 64
+  heads: 8
+  vocab: 1000
+  sequence: 32
+training:
+  framework: megatron
+  precision: bf16
+  micro_batch: 2
+  global_batch: 16
+  recompute: none
+  optimizer: adam
+parallel: {tensor: 1, pipeline: 1}
+)";
+  Result<TrainingJob> job = ParseTrainingJob(text + more, "test.yaml", {});
+  EXPECT_TRUE(job.ok()) << job.error().ToString();
+  return *job;
+}
+
+std::vector<std::string> Texts(const LayoutSpace& space) {
+  std::vector<std::string> texts;
+  for (const std::vector<std::string>& layout : space.layouts) texts.push_back(Join(layout, " "));
+  return texts;
+}
+
+TEST(Layouts, AreAllThatDivide) {
+  const LayoutSpace space = LayoutsOf(Job(), Hosts(2, 4), {});
+  EXPECT_THAT(space.keys, ElementsAre("parallel.tensor", "parallel.sequence_parallel",
+                                      "parallel.pipeline", "parallel.virtual_pipeline",
+                                      "training.micro_batch", "training.recompute"));
+  const std::vector<std::string> texts = Texts(space);
+  EXPECT_THAT(texts, Contains("1 false 1 1 2 none"));
+  EXPECT_THAT(texts, Contains("4 true 2 4 16 full"));
+  EXPECT_THAT(texts, Contains("2 true 4 2 4 selective"));
+  EXPECT_THAT(texts, Not(Contains("8 true 1 1 1 none"))) << "tensor parallelism leaves the host";
+  EXPECT_THAT(texts, Not(Contains("2 true 8 1 1 none"))) << "16 ranks on 8 GPUs";
+  EXPECT_THAT(texts, Not(Contains("1 false 1 1 4 none"))) << "8 ranks x 4 sequences of 16";
+  EXPECT_THAT(texts, Not(Contains("1 false 1 2 1 none"))) << "virtual stages without a pipeline";
+  std::vector<std::string> sorted = texts;
+  std::sort(sorted.begin(), sorted.end());
+  EXPECT_EQ(std::adjacent_find(sorted.begin(), sorted.end()), sorted.end()) << "a layout twice";
+}
+
+TEST(Layouts, KeepWhatIsGiven) {
+  const LayoutSpace space =
+      LayoutsOf(Job(), Hosts(2, 4), {"parallel.tensor", "training.recompute"});
+  EXPECT_THAT(space.keys, ElementsAre("parallel.pipeline", "parallel.virtual_pipeline",
+                                      "training.micro_batch"));
+  EXPECT_THAT(Texts(space),
+              ElementsAre("1 1 1", "1 1 2", "2 1 1", "2 1 2", "2 1 4", "2 2 1", "2 2 2", "2 2 4",
+                          "2 4 1", "2 4 2", "2 4 4", "4 1 1", "4 1 2", "4 1 4", "4 1 8", "4 2 1",
+                          "4 2 2", "4 2 4", "4 2 8", "8 1 1", "8 1 2", "8 1 4", "8 1 8", "8 1 16"));
+}
+
+}  // namespace
+}  // namespace drydock
