@@ -74,6 +74,7 @@ Result<CollectivePerf> Prepare(const CollectivePerfOptions& o, const CommonOptio
                                Sweep sweep) {
   CollectivePerf perf;
   ASSIGN_OR_RETURN(perf.cluster, LoadCluster(o.cluster, o.overrides));
+  for (const std::string& note : perf.cluster.notes) Report(kInfo, common, "note: " + note);
   ASSIGN_OR_RETURN(perf.groups, ChooseGroups(o.groups, perf.cluster.topology));
   sweep.group_size = static_cast<int>(perf.groups[0].ranks.size());
   if (sweep.roots.empty()) {
