@@ -51,9 +51,7 @@ const CollectiveCosts::Protocol& CostsOf(const Work& work, const CollectiveCosts
 }
 
 Handling HandlingOf(const Connection& connection, Algorithm algorithm) {
-  if (connection.from == connection.to && connection.link == LinkKind::kPeerWrite) {
-    return Handling::kOwn;
-  }
+  if (algorithm == Algorithm::kCustom && connection.from == connection.to) return Handling::kOwn;
   if (!connection.direct) return Handling::kBuffered;
   const bool fetched = algorithm == Algorithm::kSendRecv || algorithm == Algorithm::kUserBuffers;
   if (connection.link == LinkKind::kPeerRead && fetched) return Handling::kFetched;
