@@ -14,6 +14,7 @@
 #include "core/base/files.h"
 #include "core/model/calls/grouped_call.h"
 #include "core/nccl/topology_world.h"
+#include "core/schema/foreign/chakra_file.h"
 #include "simccl/expand/plan_builder.h"
 #include "simccl/planner/call_shape.h"
 #include "simccl/planner/pattern_writer.h"
@@ -270,6 +271,19 @@ Status Prove(const MscclAlgorithm& algorithm, const CommCall& call,
                {algorithm.file, line, 0});
 }
 
+// ASTRA-sim's collective API turns an algorithm into a Chakra trace for each rank, and keeps the
+// XML in every trace. The nodes of a trace say how many bytes move, not which.
+Result<std::string> TextOf(const std::string& file) {
+  ASSIGN_OR_RETURN(std::string text, ReadFile(file));
+  if (!file.ends_with(".et")) return text;
+  ASSIGN_OR_RETURN(std::string xml, ChakraTraceText(text, file, "input_file"));
+  if (!xml.empty()) return xml;
+  return Error(
+      "this trace does not contain the XML that it was made of, and its nodes do not say which "
+      "data they move; give the XML file of MSCCL",
+      {file, 0, 0});
+}
+
 class CustomPlanner : public CollectivePlanner {
  public:
   CustomPlanner(const Topology& topology, MscclAlgorithm algorithm, NcclWorld world,
@@ -324,7 +338,7 @@ Result<Plan> PlanMsccl(const MscclAlgorithm& algorithm, const CommCall& call,
 Result<std::unique_ptr<CollectivePlanner>> MakeCustomPlanner(
     const Topology& topology, const std::string& file, const std::string& nccl_library,
     std::unique_ptr<CollectivePlanner> others) {
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(file));
+  ASSIGN_OR_RETURN(const std::string text, TextOf(file));
   ASSIGN_OR_RETURN(MscclAlgorithm algorithm, ParseMsccl(text, file));
   ASSIGN_OR_RETURN(NcclWorld world, WorldOf(topology, nccl_library));
   return std::unique_ptr<CollectivePlanner>(std::make_unique<CustomPlanner>(

@@ -369,6 +369,27 @@ class Custom(unittest.TestCase):
             nccl = [line for line in self.perf()[1].splitlines() if " float " in line]
             self.assertLess(float(nccl[0].split()[5]), float(rows[0][0].split()[5]) / 2)
 
+    def test_a_trace_of_the_collective_api_contains_its_xml(self):
+        def field(number, content):
+            head, size = bytes([number << 3 | 2]), len(content)
+            if number == 29:
+                head = b"\xea\x01"
+            return head + (bytes([size]) if size < 128 else bytes([size & 127 | 128, size >> 7])) + content
+
+        def trace(name):
+            metadata = field(2, field(1, name) + field(29, self.ring().encode()))
+            return bytes([len(metadata) & 127 | 128, len(metadata) >> 7]) + metadata
+        with tempfile.TemporaryDirectory() as folder:
+            xml, et = pathlib.Path(folder) / "ring.xml", pathlib.Path(folder) / "ring.0.et"
+            xml.write_text(self.ring())
+            et.write_bytes(trace(b"input_file"))
+            self.assertEqual(self.perf("--planner", f"custom:{et}"), self.perf("--planner", f"custom:{xml}"))
+            et.write_bytes(trace(b"input_name"))
+            status, _, stderr = self.perf("--planner", f"custom:{et}")
+            self.assertEqual(status, 1)
+            self.assertIn(f"{et}: error: this trace does not contain the XML that it was made of, and its nodes do not say which "
+                          "data they move; give the XML file of MSCCL", stderr)
+
     def test_an_algorithm_that_does_not_sum_is_refused(self):
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder) / "ring.xml"

@@ -115,6 +115,20 @@ const int64_t* ChakraNode::Integer(std::string_view wanted) const {
   return &found->integer;
 }
 
+Result<std::string> ChakraTraceText(const std::string& content, const std::string& path,
+                                    std::string_view name) {
+  const google::protobuf::LogSilencer quiet;  // the Error has the reason
+  trace_codec::Reader reader(content);
+  GlobalMetadata metadata;
+  if (content.size() > INT32_MAX || !reader.Read(&metadata)) {
+    return Error("this is not a Chakra trace: its first message cannot be read", {path, 0, 0});
+  }
+  for (const auto& attribute : metadata.attr()) {
+    if (attribute.name() == name) return std::string(attribute.string_val());
+  }
+  return std::string();
+}
+
 Status ForEachChakraNode(const std::string& content, const std::string& path,
                          const std::function<Status(const ChakraNode&)>& visit) {
   if (content.size() > INT32_MAX) return Error("the trace is larger than 2 GB", {path, 0, 0});

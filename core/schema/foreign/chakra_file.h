@@ -69,7 +69,13 @@ struct ChakraNode {
 Status ForEachChakraNode(const std::string& content, const std::string& path,
                          const std::function<Status(const ChakraNode&)>& visit);
 
-// The same for a trace in JSON, as the jsonizer and the feeder of mlcommons' Chakra have it.
+// Returns a text attribute of the trace itself, which its first message states; "" if there is
+// none.
+Result<std::string> ChakraTraceText(const std::string& content, const std::string& path,
+                                    std::string_view name);
+
+// The same as ForEachChakraNode for a trace in JSON, as the jsonizer and the feeder of mlcommons'
+// Chakra have it.
 Status ForEachChakraJsonNode(const std::string& content, const std::string& path,
                              const std::function<Status(const ChakraNode&)>& visit);
 
