@@ -64,6 +64,12 @@ ChakraAttribute Read(const AttributeProto& from) {
     case AttributeProto::kBoolVal:
       SetInteger(from.bool_val() ? 1 : 0, &to);
       break;
+    case AttributeProto::kBoolList: {  // of flags for all: 1 if every one is set
+      bool all = true;
+      for (const bool flag : from.bool_list().values()) all &= flag;
+      SetInteger(all ? 1 : 0, &to);
+      break;
+    }
     case AttributeProto::kDoubleVal:
       SetReal(from.double_val(), &to);
       break;

@@ -44,7 +44,9 @@ struct ChakraAttribute {
   enum class Kind : uint8_t { kOther, kInteger, kReal, kText };
   std::string name;
   Kind kind = Kind::kOther;
-  int64_t integer = 0;  // any integer or boolean; beyond 64 signed bits: INT64_MAX
+  // Any integer or boolean, or whether all of a list of booleans are true; beyond 64 signed bits:
+  // INT64_MAX.
+  int64_t integer = 0;
   double real = 0;
   std::string text;
 };
