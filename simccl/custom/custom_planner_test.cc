@@ -180,6 +180,14 @@ TEST(CustomPlannerTest, AThreadBlockWaitsForAnother) {
   const Result<Plan> plan = PlanMsccl(Parsed(Relay(true)), call, comm);
   ASSERT_TRUE(plan.ok()) << plan.error().ToString();
   EXPECT_TRUE(CheckPlanDeadlock(*plan).ok());
+  // Without the waits the data is right only if the thread blocks happen to run in this order.
+  std::string hasty = Relay(false);
+  for (size_t at = 0; (at = hasty.find("depid=\"2\"", at)) != std::string::npos; ++at) {
+    hasty.replace(at, 9, "depid=\"-1\"");
+  }
+  const Result<Plan> wrong = PlanMsccl(Parsed(hasty), call, comm);
+  ASSERT_FALSE(wrong.ok());
+  EXPECT_THAT(wrong.error().message(), HasSubstr("ends with the wrong element"));
 }
 
 // Each GPU reads the other's chunk into memory of its own, and adds it.

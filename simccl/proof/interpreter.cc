@@ -40,6 +40,7 @@ class Interpreter {
         if (!runners_.back().at.done()) order_[static_cast<size_t>(m)].Add(PlaceOf(program));
       }
     }
+    if (rules.last_first) std::reverse(runners_.begin(), runners_.end());
   }
 
   std::optional<PlanMistake> Run() {

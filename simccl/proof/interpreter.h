@@ -22,6 +22,7 @@ struct ProofRules {
   int64_t scratch = 0;      // bytes of memory of its own that each member has behind the buffer
   bool overwrites = false;  // stores where it stored before
   bool in_place = false;    // the output holds the member's own input at first
+  bool last_first = false;  // of programs that may run, the last goes first
 };
 
 struct PlanMistake {
