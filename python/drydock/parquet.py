@@ -21,7 +21,7 @@ def _pyarrow():
     try:
         import pyarrow.parquet
     except ImportError as error:
-        raise DrydockError("Parquet needs pyarrow: pip install 'drydock[parquet]'") from error
+        raise DrydockError(1, "Parquet needs pyarrow: pip install 'drydock[parquet]'") from error
     return pyarrow
 
 
@@ -33,14 +33,14 @@ def to_csv(source, target):
     try:
         table = pyarrow.parquet.ParquetFile(source)
     except OSError as error:
-        raise DrydockError(f"{source}: {error.strerror or error}") from error
+        raise DrydockError(1, f"{source}: {error.strerror or error}") from error
     except pyarrow.ArrowInvalid as error:
-        raise DrydockError(f"{source}: this is no Parquet file ({error})") from error
+        raise DrydockError(1, f"{source}: this is no Parquet file ({error})") from error
     with table:
         names = table.schema_arrow.names
         for field in table.schema_arrow:
             if pyarrow.types.is_nested(field.type):
-                raise DrydockError(f"{source}: the column '{field.name}' has several values in a row, which a table of text cannot hold")
+                raise DrydockError(1, f"{source}: the column '{field.name}' has several values in a row, which a table of text cannot hold")
         handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
         try:
             with os.fdopen(handle, "w", newline="", encoding="utf-8") as file:

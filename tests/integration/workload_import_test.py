@@ -339,7 +339,7 @@ class Import(Graphs):
                                (["--from", "cables", net, "--host", base],
                                 "--hosts PATTERN is required with --from cables: which devices are hosts"),
                                (["--from", "cable", net], "there is no inventory 'cable'; did you mean 'cables'?; valid values are "
-                                                          "ibnetdiscover, cables")]:
+                                                          "ibnetdiscover, cables, air, nvidia-smi")]:
             status, _, stderr = self.run_tool("import-cluster", *words)
             self.assertEqual((status, stderr.splitlines()[0]), (2, f"workload-gen: error: {message}"))
 
