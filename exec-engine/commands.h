@@ -11,6 +11,7 @@ namespace drydock {
 
 std::unique_ptr<Command> MakeReplayCommand(Processes* processes);
 std::unique_ptr<Command> MakeWhatIfCommand(Processes* processes);
+std::unique_ptr<Command> MakeAstraCommand();
 
 }  // namespace drydock
 

@@ -6,7 +6,7 @@
 int main(int argc, char** argv) {
   drydock::PreferLargePages();
   drydock::Processes& processes = drydock::JoinProcesses();
-  return drydock::LeaveProcesses(
-      drydock::RunTool(argc, argv, [&] { return drydock::MakeReplayCommand(&processes); },
-                       {[&] { return drydock::MakeWhatIfCommand(&processes); }}));
+  return drydock::LeaveProcesses(drydock::RunTool(
+      argc, argv, [&] { return drydock::MakeReplayCommand(&processes); },
+      {[&] { return drydock::MakeWhatIfCommand(&processes); }, drydock::MakeAstraCommand}));
 }

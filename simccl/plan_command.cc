@@ -3,10 +3,12 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <string>
 
+#include "core/base/files.h"
 #include "core/base/writable.h"
 #include "core/model/calls/step_cursor.h"
 #include "core/model/deadlock/deadlock.h"
@@ -49,13 +51,14 @@ void Declare(CLI::App* app, Options* options, const CommonOptions&) {
     if (options->planner == "help") return OkStatus();
     if (options->run.empty()) return MissingOption("RUN");
     RETURN_IF_ERROR(FindPlanner(options->planner));
+    options->planner_options.file = FileOfPlanner(options->planner);
     return OkStatus();
   });
 }
 
 Status PrintPlanners() {
   for (const PlannerChoice& choice : PlannerChoices()) {
-    fmt::print("{:<10} {}\n", choice.name, choice.summary);
+    fmt::print("{:<12} {}\n", UsageOf(choice), choice.summary);
   }
   return OkStatus();
 }
@@ -70,15 +73,18 @@ Status Dump(const Options& options, const CommonOptions& common, const WorkloadF
 }
 
 Stamp StampOf(const Options& options) {
+  std::vector<std::string> inputs = {
+      options.run + "/" + kManifestName, options.run + "/" + kTopologyName,
+      NcclLibrary::Find(options.planner_options.nccl_library), TokenCostsPath()};
+  if (!options.planner_options.file.empty()) inputs.push_back(options.planner_options.file);
   return {options.run,
           kTool.name,
-          {options.run + "/" + kManifestName, options.run + "/" + kTopologyName,
-           NcclLibrary::Find(options.planner_options.nccl_library), TokenCostsPath()},
+          inputs,
           {"planner=" + options.planner, "nccl-library=" + options.planner_options.nccl_library},
           {options.run + "/" + kFlowPlanName}};
 }
 
-void Announce(const CommonOptions& common, const FlowPlan& flow_plan) {
+void Announce(const Options& options, const CommonOptions& common, const FlowPlan& flow_plan) {
   if (common.verbose) {
     for (const Plan& plan : flow_plan.plans) Report(kTool, common, Headline(plan));
   }
@@ -87,6 +93,14 @@ void Announce(const CommonOptions& common, const FlowPlan& flow_plan) {
   Report(kTool, common,
          fmt::format("{} plans for {} uses of calls in groups, {} steps", flow_plan.plans.size(),
                      flow_plan.assignments.size(), steps));
+  if (options.planner_options.file.empty()) return;
+  const auto custom = std::count_if(
+      flow_plan.plans.begin(), flow_plan.plans.end(),
+      [](const Plan& plan) { return plan.works.front().algorithm == Algorithm::kCustom; });
+  Report(kTool, common,
+         fmt::format("{}{} of {} plans follow {}; NCCL decides the others",
+                     custom == 0 ? "warning: " : "", custom, flow_plan.plans.size(),
+                     options.planner_options.file));
 }
 
 // Checks across all communicators of the run; inside each plan only with --check, as that takes
@@ -130,11 +144,15 @@ Status Run(const Options& options, const CommonOptions& common) {
                    MakePlanner(*choice, workload.workload.topology, options.planner_options));
   ASSIGN_OR_RETURN(const FlowPlan flow_plan, MakePlans(common, workload.workload, planner.get()));
   RETURN_IF_ERROR(CheckDeadlocks(common, workload.workload, flow_plan));
-  Announce(common, flow_plan);
+  Announce(options, common, flow_plan);
   if (!writes) return OkStatus();
   Provenance provenance;
   provenance.tool = kTool.name;
   provenance.inputs = {{kManifestName, workload.sha256}};
+  if (!options.planner_options.file.empty()) {
+    const Result<std::string> hash = Sha256OfFile(options.planner_options.file);
+    provenance.inputs.push_back({BaseName(options.planner_options.file), hash.ok() ? *hash : ""});
+  }
   provenance.options = {"planner=" + options.planner};
   RETURN_IF_ERROR(WriteFlowPlan(options.run, flow_plan, provenance));
   return SaveStamp(StampOf(options));

@@ -14,10 +14,12 @@ namespace drydock {
 
 struct PlannerOptions {
   std::string nccl_library;  // empty: the libhacknccl.so that set-up built
+  std::string file;          // of a choice with a file
 };
 
 struct PlannerChoice {
   const char* name;
+  bool has_file;  // it is given as NAME:FILE
   const char* summary;
   // `topology` must outlive the planner.
   Result<std::unique_ptr<CollectivePlanner>> (*make)(const Topology& topology,
@@ -27,8 +29,12 @@ struct PlannerChoice {
 // Returns all choices. The first is the default.
 std::span<const PlannerChoice> PlannerChoices();
 
-// Returns the choice called `name`. The error lists the valid names.
+// Returns the choice called `name`, "nccl" or "custom:FILE". The error lists the valid names.
 Result<const PlannerChoice*> FindPlanner(const std::string& name);
+// Returns the FILE of a name, or "".
+std::string FileOfPlanner(const std::string& name);
+// Returns a name as a user writes it: "custom:FILE".
+std::string UsageOf(const PlannerChoice& choice);
 
 // Returns a planner of this choice. Calls in Transformer Engine's userbuffers, and exchanges of
 // tokens by DeepEP and HybridEP, bypass it.

@@ -10,7 +10,11 @@ namespace {
 TEST(PlannerTableTest, UnknownNameListsTheChoices) {
   const auto choice = FindPlanner("gloo");
   ASSERT_FALSE(choice.ok());
-  EXPECT_EQ(choice.error().message(), "there is no planner 'gloo'; planners are: nccl");
+  EXPECT_EQ(choice.error().message(),
+            "there is no planner 'gloo'; planners are: nccl, custom:FILE");
+  EXPECT_EQ(FindPlanner("custom").error().message(), "--planner custom needs a file: custom:FILE");
+  EXPECT_EQ(FindPlanner("nccl:x").error().message(),
+            "there is no planner 'nccl:x'; planners are: nccl, custom:FILE");
 }
 
 TEST(PlannerTableTest, CallsInUserBuffersBypassTheChosenPlanner) {

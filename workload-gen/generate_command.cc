@@ -292,6 +292,7 @@ Status Run(const Options& options, const CommonOptions& common) {
     return OkStatus();
   }
   ASSIGN_OR_RETURN(run.cluster, LoadCluster(options.cluster, overrides.cluster));
+  for (const std::string& note : run.cluster.notes) Report(kTool, common, "note: " + note);
   if (writes && SkipsRun(StampOf(options, run.job, run.cluster), kTool, common)) {
     return OkStatus();
   }

@@ -20,7 +20,10 @@ bool ParseNumber(const std::string& text, double* value) {
 // Detects files that users often pass instead of a table.
 Status CheckIsText(const std::string& text, const std::string& path) {
   if (text.starts_with("PAR1")) {
-    return Error("this is a Parquet file; export it as comma-separated text first", {path, 0, 0});
+    return Error(
+        "this is a Parquet file; make text of it with 'python3 -m drydock.parquet FILE -o "
+        "FILE.csv', of the Python package with its extra 'parquet'",
+        {path, 0, 0});
   }
   if (text.starts_with("version https://git-lfs")) {
     return Error("this is a pointer of Git LFS, not the table; fetch it with 'git lfs pull'",

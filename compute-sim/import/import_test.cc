@@ -26,7 +26,8 @@ TEST_F(ImportTest, AiconfiguratorGivesGemmsAndAttention) {
   EXPECT_EQ(Rows(*ReadAiconfigurator(attention, {})),
             "attention-forward 2x1024x8x8x128 causal bf16 100000\n");
   EXPECT_EQ(ErrorOf(ReadAiconfigurator(Write("p", "PAR1..."), {})),
-            "this is a Parquet file; export it as comma-separated text first");
+            "this is a Parquet file; make text of it with 'python3 -m drydock.parquet FILE -o "
+            "FILE.csv', of the Python package with its extra 'parquet'");
   const auto bad =
       ReadAiconfigurator(Write("b.txt", "gemm_dtype,m,n,k,latency\nfloat16,8,x,32,1\n"), {});
   EXPECT_EQ(bad.error().diagnostics()[0].location.line, 2);

@@ -38,9 +38,10 @@ enum class Algorithm : uint8_t {
   // of its kernel (Work::channels).
   kDeepEp,
   kHybridEp,
-  kDeepEpLowLatency
+  kDeepEpLowLatency,
+  kCustom,  // of a file: programs that MSCCL's interpreter runs with NCCL's primitives
 };
-bool ExchangesTokens(Algorithm algorithm);  // the last three
+bool ExchangesTokens(Algorithm algorithm);  // the three of token exchanges
 enum class Protocol : uint8_t { kLl, kLl128, kSimple };
 const std::vector<std::string>& AlgorithmNames();  // "tree", "ring", ...
 const std::vector<std::string>& ProtocolNames();   // "LL", "LL128", "Simple"
@@ -61,6 +62,10 @@ enum class LinkKind : uint8_t {
 // once, the sum arrives once (without `reduce`, a plain read). A head's step that sends to all
 // members is one multicast store: written once, delivered to each. Members take their copy with a
 // receive on (h, m), which is local again.
+
+// A peer connection (kPeerWrite) may run from a member to itself: one program hands data, or the
+// right to go on, to another program of the member, or a program copies from one place of its
+// memory to another. The data stays in the memory of the GPU; the receiving step moves it.
 
 // Connections to and from the switches run from a member to itself. A `reduction` is a list of
 // pieces, with one connection of each kind per participating member: chunk i on the connection is

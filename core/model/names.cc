@@ -151,7 +151,8 @@ const Names& AlgorithmNames() {
                               "userbuffers",
                               "deepep",
                               "hybridep",
-                              "deepep-low-latency"};
+                              "deepep-low-latency",
+                              "custom"};
   return names;
 }
 

@@ -19,7 +19,7 @@ TEST(NamesTest, EachEnumeratorHasItsOwnName) {
       {&PassNames(), static_cast<size_t>(Pass::kNone) + 1},
       {&SubmoduleKindNames(), kSubmoduleKindCount},
       {&PhaseNames(), static_cast<size_t>(Phase::kOther) + 1},
-      {&AlgorithmNames(), static_cast<size_t>(Algorithm::kDeepEpLowLatency) + 1},
+      {&AlgorithmNames(), static_cast<size_t>(Algorithm::kCustom) + 1},
       {&ProtocolNames(), static_cast<size_t>(Protocol::kSimple) + 1},
       {&TimeSourceNames(), kTimeSourceCount},
       {&KernelBoundNames(), kKernelBoundCount},

@@ -77,9 +77,10 @@ bool IsAllowedInValue(char c) {
 
 class Parser {
  public:
-  Parser(const std::string& text, const std::string& file_name)
+  Parser(const std::string& text, const std::string& file_name, const XmlLimits& limits)
       : text_(text),
         file_name_(file_name),
+        limits_(limits),
         places_(text, file_name),
         parser_(XML_ParserCreate("UTF-8"), XML_ParserFree) {
     CHECK(parser_ != nullptr);
@@ -131,8 +132,8 @@ class Parser {
   void Start(std::string_view name, const char** attributes) {
     if (error_.has_value()) return;
     const size_t begin = Here();
-    if (++elements_ > kMaxXmlElements) {
-      return Fail(begin, fmt::format("more than {} elements", kMaxXmlElements));
+    if (++elements_ > limits_.elements) {
+      return Fail(begin, fmt::format("more than {} elements", limits_.elements));
     }
     if (open_.size() == static_cast<size_t>(kMaxXmlDepth)) {
       return Fail(begin, fmt::format("more than {} levels", kMaxXmlDepth));
@@ -230,6 +231,7 @@ class Parser {
   std::unique_ptr<XML_ParserStruct, decltype(&XML_ParserFree)> parser_;
   std::vector<XmlElement> open_;  // from the root to the current element
   XmlElement root_;
+  const XmlLimits limits_;
   int elements_ = 0;
   std::optional<Error> error_;
 };
@@ -249,12 +251,13 @@ std::string LineOf(const std::string& text, const Location& location) {
   return text.substr(begin, text.find('\n', begin) - begin);
 }
 
-Result<XmlElement> ParseXml(const std::string& text, const std::string& file_name) {
-  if (text.size() > kMaxXmlBytes) {
-    return Error(fmt::format("the file has {} bytes; {} at most", text.size(), kMaxXmlBytes),
+Result<XmlElement> ParseXml(const std::string& text, const std::string& file_name,
+                            const XmlLimits& limits) {
+  if (text.size() > limits.bytes) {
+    return Error(fmt::format("the file has {} bytes; {} at most", text.size(), limits.bytes),
                  {file_name, 0, 0});
   }
-  return Parser(text, file_name).Parse();
+  return Parser(text, file_name, limits).Parse();
 }
 
 }  // namespace drydock

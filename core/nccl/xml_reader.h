@@ -35,8 +35,14 @@ struct XmlElement {
   const XmlAttribute* Find(std::string_view attribute) const;
 };
 
+struct XmlLimits {
+  size_t bytes = kMaxXmlBytes;
+  int elements = kMaxXmlElements;
+};
+
 // Returns the root element. Columns of locations count characters, not bytes.
-Result<XmlElement> ParseXml(const std::string& text, const std::string& file_name);
+Result<XmlElement> ParseXml(const std::string& text, const std::string& file_name,
+                            const XmlLimits& limits = {});
 
 // Returns the line that `location` is on, for a Diagnostic.
 std::string LineOf(const std::string& text, const Location& location);

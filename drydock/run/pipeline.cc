@@ -208,6 +208,9 @@ class Pipeline {
       return words;
     }
     words.push_back(options_.out);
+    if (stage == "simccl" && !options_.planner.empty()) {
+      Add(&words, {"--planner", options_.planner});
+    }
     if (stage == "compute-sim") {
       for (const std::string& file : options_.gpu_profiles) Add(&words, {"--gpu-profile", file});
     }

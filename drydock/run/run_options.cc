@@ -85,6 +85,9 @@ const std::vector<Option>& Options() {
          to->out = value;
          return OkStatus();
        }},
+      {"--planner", "NAME",
+       "who plans collectives: nccl (default), or custom:FILE, an algorithm of MSCCL",
+       Into(&RunOptions::planner)},
       {"--network", "KIND",
        "analytical, fluid, packet, or auto, which picks fluid or packet (default: packet)",
        [](RunOptions* to, const std::string& value) -> Status {

@@ -15,7 +15,8 @@ const std::vector<std::string>& Stages();
 
 struct RunOptions {
   std::vector<std::string> inputs;  // MODEL and CLUSTER, as far as they are given
-  std::string megatron_args, workload, out, network, threads, until, iterations, fold, hostfile;
+  std::string megatron_args, workload, out, network, threads, until, iterations, fold, hostfile,
+      planner;
   std::string processes;  // "" or a number; several processes are started by mpirun
   std::vector<std::string> gpu_profiles;
   // Arguments of workload-gen and of all stages.

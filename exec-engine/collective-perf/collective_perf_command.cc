@@ -74,6 +74,7 @@ Result<CollectivePerf> Prepare(const CollectivePerfOptions& o, const CommonOptio
                                Sweep sweep) {
   CollectivePerf perf;
   ASSIGN_OR_RETURN(perf.cluster, LoadCluster(o.cluster, o.overrides));
+  for (const std::string& note : perf.cluster.notes) Report(kInfo, common, "note: " + note);
   ASSIGN_OR_RETURN(perf.groups, ChooseGroups(o.groups, perf.cluster.topology));
   sweep.group_size = static_cast<int>(perf.groups[0].ranks.size());
   if (sweep.roots.empty()) {
@@ -96,6 +97,9 @@ Result<CollectivePerf> Prepare(const CollectivePerfOptions& o, const CommonOptio
   ASSIGN_OR_RETURN(perf.loop.launch, LaunchOf(o, perf.groups, &perf.cluster.topology));
   ASSIGN_OR_RETURN(perf.threads, ParseThreads(o.threads));
   if (!o.nccl_library.empty()) perf.simccl_arguments = {"--nccl-library", o.nccl_library};
+  if (!o.planner.empty()) {
+    perf.simccl_arguments.insert(perf.simccl_arguments.end(), {"--planner", o.planner});
+  }
   if (!common.quiet && ::isatty(STDERR_FILENO) == 1) {
     perf.progress = [](size_t done, size_t of, int64_t percent) {
       Say(fmt::format("\r{}: size {} of {}, {} % ", kInfo.name, done + 1, of, percent));

@@ -223,6 +223,7 @@ Status CheckDimensions(const CollectivePerfOptions& o) {
                                                  {"--hosts", groups.hosts > 0},
                                                  {"--ranks-per-host", groups.ranks_per_host > 0},
                                                  {"--nccl-library", !o.nccl_library.empty()},
+                                                 {"--planner", !o.planner.empty()},
                                                  {"-g", o.process_gpus != 1},
                                                  {"--launch-us", o.launch_us != 0},
                                                  {"-m", o.aggregated != 1},
@@ -268,6 +269,9 @@ void DeclareCollectivePerf(CLI::App* app, CollectivePerfOptions* o, const Common
                   "Threads of the network, or 'auto' for the idle cores; never changes the result")
       ->type_name("N")
       ->capture_default_str();
+  app->add_option("--planner", o->planner,
+                  "Who plans the calls: nccl (default), or custom:FILE, an algorithm of MSCCL")
+      ->type_name("NAME");
   app->add_option("--nccl-library", o->nccl_library, "Another libhacknccl.so")->type_name("FILE");
   app->add_flag("--json", o->json, "Print JSON instead of the table");
   app->add_option("-J,--output_file", o->output,

@@ -22,7 +22,7 @@ struct CollectivePerfOptions {
   std::string astra_network, astra_system;  // in place of a cluster
   std::string smallest = "32M", largest = "32M", increment, type = "float", op = "sum";
   std::string root = "0", pairs;
-  std::string network = "auto:64M", threads = "auto", nccl_library;
+  std::string network = "auto:64M", threads = "auto", nccl_library, planner;
   std::vector<std::string> overrides;
   int64_t factor = 2;
   GroupChoice groups;

@@ -51,6 +51,7 @@ const CollectiveCosts::Protocol& CostsOf(const Work& work, const CollectiveCosts
 }
 
 Handling HandlingOf(const Connection& connection, Algorithm algorithm) {
+  if (algorithm == Algorithm::kCustom && connection.from == connection.to) return Handling::kOwn;
   if (!connection.direct) return Handling::kBuffered;
   const bool fetched = algorithm == Algorithm::kSendRecv || algorithm == Algorithm::kUserBuffers;
   if (connection.link == LinkKind::kPeerRead && fetched) return Handling::kFetched;
@@ -67,7 +68,7 @@ ByteCost CostOf(const Step& step, const Work& work, const GpuSpec& gpu, std::str
   // NVLS: a head itself moves what it reduces or multicasts. A member has a single operand.
   const bool heads = IsNvls(work.algorithm) && step.receive.count + step.send.count > 1;
   if (handling.empty() || step.reduce || heads) return buffered;
-  const bool receives_direct = NoneIs(handling, step.receive, "bf");
+  const bool receives_direct = NoneIs(handling, step.receive, "bfm");
   const bool sends_offloaded = NoneIs(handling, step.send, "bd");
   if (!receives_direct && !sends_offloaded) return buffered;
   const bool copies_out = step.receive.count > 0 ? !receives_direct : step.store;

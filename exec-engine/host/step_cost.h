@@ -16,10 +16,11 @@ const CollectiveCosts::Protocol& CostsOf(const Work& work, const CollectiveCosts
 
 // How the data on a connection moves.
 enum class Handling : char {
-  kBuffered = 'b',  // each thread block copies between the user's buffer and NCCL's
-  kDirect = 'd',    // the sender stores into the receiver's own buffer
-  kFetched = 'f',   // the receiver of a message loads from the sender's own buffer
-  kOffloaded = 'o'  // NICs or switches read and write the users' buffers, thread blocks do nothing
+  kBuffered = 'b',   // each thread block copies between the user's buffer and NCCL's
+  kDirect = 'd',     // the sender stores into the receiver's own buffer
+  kFetched = 'f',    // the receiver of a message loads from the sender's own buffer
+  kOffloaded = 'o',  // NICs or switches read and write the users' buffers, thread blocks do nothing
+  kOwn = 'm'         // within a member's memory: the receiving step moves the data
 };
 Handling HandlingOf(const Connection& connection, Algorithm algorithm);
 

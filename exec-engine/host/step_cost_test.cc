@@ -75,6 +75,15 @@ TEST(StepCostTest, HandlingFollowsTheLink) {
   EXPECT_EQ(HandlingOf(connection, Algorithm::kSendRecv), Handling::kDirect);
 }
 
+// A custom algorithm copies within a member's memory: one step names the source, the next moves.
+TEST(StepCostTest, ACopyWithinAMemberCountsOnce) {
+  Connection own;
+  own.direct = true;
+  EXPECT_EQ(HandlingOf(own, Algorithm::kCustom), Handling::kOwn);
+  EXPECT_EQ(Cost({.send = kFirst}, "m", Algorithm::kCustom), 0);
+  EXPECT_EQ(Cost({.receive = kFirst, .store = true}, "m", Algorithm::kCustom), 20000);
+}
+
 TEST(StepCostTest, CopyEnginesAndUserBuffersHaveTheirOwnCosts) {
   CollectiveCosts costs;
   costs.copy_engine.send = GigabytesPerSecond(1);

@@ -7,6 +7,7 @@ namespace drydock {
 void ConnectionEnds::Resolve(const Connection& c, bool sends, LocalConnection* out) const {
   if (c.reduction >= 0) return ResolveSwitch(c, out);
   if (c.link == LinkKind::kNet) return ResolveNet(c, sends, out);
+  if (c.from == c.to && c.link == LinkKind::kPeerWrite) return;  // no link is between
   CHECK_NOTE(Inside(c), "a connection inside a host joins two hosts");
   const int from = gpu_of_member_[c.from], to = gpu_of_member_[c.to];
   const int relay = c.proxy >= 0 ? gpu_of_member_[static_cast<size_t>(c.proxy)] : -1;

@@ -128,6 +128,13 @@ uint32_t PlanBuilder::Connect(int graph, int channel, int from, int to) {
   return Add(connection);
 }
 
+uint32_t PlanBuilder::ConnectSelf(int member) {
+  Connection connection;
+  connection.from = connection.to = static_cast<uint16_t>(member);
+  connection.direct = true;  // the data stays where it is until the receiving step moves it
+  return Add(connection);
+}
+
 uint32_t PlanBuilder::ConnectNvls(int member, int head, Nvls direction) {
   const bool to_head = direction == Nvls::kToHead;
   Connection connection;

@@ -47,6 +47,8 @@ class PlanBuilder {
   // Returns the directed connection of the current work on a channel of a HACKNCCL_GRAPH_*. Makes
   // it on first use.
   uint32_t Connect(int graph, int channel, int from, int to);
+  // Returns a new connection from a member to itself.
+  uint32_t ConnectSelf(int member);
   // Returns a copy of the connection, for use in another work.
   uint32_t Duplicate(uint32_t connection) { return Add(plan_.connections[connection]); }
   // Returns a new connection between a member and a head of its host, which may be the member

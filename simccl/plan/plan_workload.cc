@@ -81,9 +81,11 @@ Result<FlowPlan> PlanWorkload(const Workload& workload, CollectivePlanner* plann
       const CommCall& call = workload.calls[needs.plans[p].call];
       Result<Plan> plan = planner->PlanCall(call);
       if (!plan.ok()) {
+        const Diagnostic& first_mistake = plan.error().diagnostics().front();
         return Error(fmt::format("{}, ranks {}: {}", NameOf(call),
                                  FirstRanksText(workload.groups[needs.plans[p].group].ranks),
-                                 plan.error().message()));
+                                 first_mistake.message),
+                     first_mistake.location, first_mistake.source_line);
       }
       flow_plan.plans[p] = std::move(plan).value();
       progress(++done, needs.plans.size());

@@ -23,9 +23,10 @@ using Queue = std::list<SymbolData>;  // sent and not yet received
 
 class Interpreter {
  public:
-  Interpreter(const Plan& plan, const CommCall& call)
+  Interpreter(const Plan& plan, const CommCall& call, const ProofRules& rules)
       : plan_(plan),
         parts_(CallPartsOf(call)),
+        rules_(rules),
         members_(call.group_size),
         element_bytes_(SizeOf(call.type).count()),
         queues_(plan.connections.size()),
@@ -39,9 +40,17 @@ class Interpreter {
         if (!runners_.back().at.done()) order_[static_cast<size_t>(m)].Add(PlaceOf(program));
       }
     }
+    if (rules.last_first) std::reverse(runners_.begin(), runners_.end());
   }
 
-  std::string Run() {
+  std::optional<PlanMistake> Run() {
+    const std::string what = RunAll();
+    if (what.empty()) return std::nullopt;
+    return PlanMistake{culprit_, what};
+  }
+
+ private:
+  std::string RunAll() {
     bool moved = true;
     while (moved) {
       moved = false;
@@ -56,11 +65,13 @@ class Interpreter {
     }
     if (!runners_.empty()) {
       const Runner& runner = runners_.front();
+      culprit_ = runner.member;
       return fmt::format("deadlock: member {} waits at step {} of channel {}", runner.member,
                          runner.done, runner.program->channel);
     }
     for (size_t c = 0; c < queues_.size(); ++c) {
       if (!queues_[c].empty()) {
+        culprit_ = plan_.connections[c].to;
         return fmt::format("data from {} to {} is never received", plan_.connections[c].from,
                            plan_.connections[c].to);
       }
@@ -68,7 +79,6 @@ class Interpreter {
     return Verdict();
   }
 
- private:
   struct Runner {
     int member;
     const ChannelProgram* program;
@@ -153,6 +163,7 @@ class Interpreter {
   void Step(Runner* runner) {
     const drydock::Step& step = runner->at.step();
     const int64_t bytes = runner->at.bytes();
+    culprit_ = runner->member;
     const int64_t offset = runner->at.Offset(plan_, *runner->program);
     runner->at.Next();
     ++runner->done;
@@ -225,7 +236,9 @@ class Interpreter {
   bool IsOfOnePart(int64_t at, int64_t count) const {
     if (at < 0) return false;
     const CallPart& part = PartAt(at);
-    return at + count <= part.begin + part.call.count;
+    const int64_t end = part.begin + part.call.count;
+    if (at >= end) return at + count <= end + rules_.scratch / element_bytes_;
+    return at + count <= end;
   }
 
   // The local buffer: what was stored there, else the input. `copies`: into the output, where the
@@ -233,6 +246,11 @@ class Interpreter {
   SymbolData LocalData(int member, int64_t at, int64_t count, bool copies) const {
     const CallPart& part = PartAt(at);
     const CollectiveType type = part.call.collective;
+    if (at >= part.begin + part.call.count) {  // scratch, which holds nothing at first
+      return outputs_[static_cast<size_t>(member)].Read(at, count, [](int64_t, int64_t n) {
+        return SymbolRun{n, 0, 0};
+      });
+    }
     if (copies && type == CollectiveType::kAllToAllV) {
       return ReceivedFromAll(part, member).Part(at - part.begin, count);
     }
@@ -249,7 +267,7 @@ class Interpreter {
   // An element may be stored again only if the new value is a sum that includes the old one.
   void Store(int member, int64_t at, const SymbolData& data, bool grows) {
     SymbolBuffer& output = outputs_[static_cast<size_t>(member)];
-    if (!grows) {
+    if (!grows && !rules_.overwrites) {
       if (const auto stored = output.FirstStored(at, data.size())) {
         error_ = fmt::format("member {} stores element {} twice", member, *stored);
         return;
@@ -258,12 +276,13 @@ class Interpreter {
     output.Store(at, data);
   }
 
-  std::string Verdict() const {
+  std::string Verdict() {
     for (int m = 0; m < members_; ++m) {
       for (const CallPart& part : parts_) {
         int64_t at = part.begin;
         for (const ExpectedBuffer& expected : ExpectedBuffersOf(part, m)) {
-          if (const auto wrong = FirstWrong(expected, outputs_[static_cast<size_t>(m)], at)) {
+          if (const auto wrong = FirstWrong(expected, part, m, at)) {
+            culprit_ = m;
             return fmt::format("member {} ends with the wrong element {}", m, *wrong);
           }
           at += expected.data.count;
@@ -273,14 +292,15 @@ class Interpreter {
     return "";
   }
 
-  // Returns the first element from `at` on that is not as expected.
-  static std::optional<int64_t> FirstWrong(const ExpectedBuffer& expected,
-                                           const SymbolBuffer& buffer, int64_t at) {
+  // Returns the first element of a member from `at` on that is not as expected.
+  std::optional<int64_t> FirstWrong(const ExpectedBuffer& expected, const CallPart& part,
+                                    int member, int64_t at) const {
+    const SymbolBuffer& buffer = outputs_[static_cast<size_t>(member)];
     const int64_t count = expected.data.count;
     if (expected.kind == ExpectedBuffer::Kind::kAnything) return std::nullopt;
     if (expected.kind == ExpectedBuffer::Kind::kUntouched) return buffer.FirstStored(at, count);
-    const SymbolData held = buffer.Read(at, count, [](int64_t, int64_t n) {
-      return SymbolRun{n, 0, 0};
+    const SymbolData held = buffer.Read(at, count, [&](int64_t begin, int64_t n) {
+      return rules_.in_place ? OwnInput(part, member, begin - part.begin, n) : SymbolRun{n, 0, 0};
     });
     const auto difference = held.FirstDifference(SymbolData(expected.data));
     return difference.has_value() ? std::optional(at + *difference) : std::nullopt;
@@ -288,6 +308,7 @@ class Interpreter {
 
   const Plan& plan_;
   const std::vector<CallPart> parts_;
+  const ProofRules rules_;
   const int members_;
   const int64_t element_bytes_;
   std::vector<Queue> queues_;
@@ -296,12 +317,19 @@ class Interpreter {
   std::vector<MemberSchedule> order_;  // by member
   std::vector<Runner> runners_;
   std::string error_;
+  int culprit_ = -1;
 };
 
 }  // namespace
 
+std::optional<PlanMistake> FindPlanMistake(const Plan& plan, const CommCall& call,
+                                           const ProofRules& rules) {
+  return Interpreter(plan, call, rules).Run();
+}
+
 std::string CheckPlan(const Plan& plan, const CommCall& call) {
-  return Interpreter(plan, call).Run();
+  const std::optional<PlanMistake> mistake = FindPlanMistake(plan, call, {});
+  return mistake ? mistake->what : "";
 }
 
 }  // namespace drydock

@@ -333,9 +333,76 @@ plan,work,flow,source,destination,bytes,channel,step,link,source_nic,destination
         self.assertEqual(run("expand", "no", "--format", "csv")[:2], (1, ""))
 
 
+class Custom(unittest.TestCase):
+    """A ring written as MSCCL's XML, over the four GPUs of one host."""
+
+    def ring(self, reduce="rrs"):
+        gpus = []
+        for g in range(4):
+            steps = [("s", g + 3), (reduce, g + 2), ("rrs", g + 1), ("rrcs", g), ("rcs", g + 3), ("rcs", g + 2), ("r", g + 1)]
+            lines = "\n".join(f'<step s="{i}" type="{kind}" srcbuf="i" srcoff="{chunk % 4}" dstbuf="i" dstoff="{chunk % 4}" '
+                              f'cnt="1" depid="-1" deps="-1" hasdep="0"/>' for i, (kind, chunk) in enumerate(steps))
+            gpus.append(f'<gpu id="{g}" i_chunks="4" o_chunks="0" s_chunks="0">\n<tb id="0" send="{(g + 1) % 4}" '
+                        f'recv="{(g + 3) % 4}" chan="0">\n{lines}\n</tb>\n</gpu>')
+        return ('<algo name="ring" proto="Simple" nchannels="1" nchunksperloop="4" ngpus="4" coll="allreduce" inplace="1">\n'
+                + "\n".join(gpus) + "\n</algo>\n")
+
+    def perf(self, *arguments):
+        done = subprocess.run([BIN / "collective-perf", "all_reduce", "--cluster", A100, "--set", "cluster.hosts=1", "--group", "0-3",
+                               "-b", "16M", "-e", "16M", "--network", "analytical", *arguments],
+                              cwd=ROOT, text=True, capture_output=True, timeout=120)
+        return done.returncode, done.stdout, done.stderr
+
+    def test_a_ring_takes_as_long_as_that_of_nccl(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "ring.xml"
+            file.write_text(self.ring())
+            rows = []
+            for arguments in (["--planner", f"custom:{file}"],
+                              ["--set", "nccl.settings.NCCL_MAX_NCHANNELS=1", "--set", "nccl.settings.NCCL_ALGO=Ring",
+                               "--set", "nccl.settings.NCCL_PROTO=Simple"]):
+                status, stdout, stderr = self.perf(*arguments)
+                self.assertEqual((status, stderr), (0, ""))
+                rows.append([line for line in stdout.splitlines() if " float " in line])
+            self.assertEqual(rows[0], rows[1])
+            # NCCL itself picks more channels and is faster.
+            nccl = [line for line in self.perf()[1].splitlines() if " float " in line]
+            self.assertLess(float(nccl[0].split()[5]), float(rows[0][0].split()[5]) / 2)
+
+    def test_a_trace_of_the_collective_api_contains_its_xml(self):
+        def field(number, content):
+            head, size = bytes([number << 3 | 2]), len(content)
+            if number == 29:
+                head = b"\xea\x01"
+            return head + (bytes([size]) if size < 128 else bytes([size & 127 | 128, size >> 7])) + content
+
+        def trace(name):
+            metadata = field(2, field(1, name) + field(29, self.ring().encode()))
+            return bytes([len(metadata) & 127 | 128, len(metadata) >> 7]) + metadata
+        with tempfile.TemporaryDirectory() as folder:
+            xml, et = pathlib.Path(folder) / "ring.xml", pathlib.Path(folder) / "ring.0.et"
+            xml.write_text(self.ring())
+            et.write_bytes(trace(b"input_file"))
+            self.assertEqual(self.perf("--planner", f"custom:{et}"), self.perf("--planner", f"custom:{xml}"))
+            et.write_bytes(trace(b"input_name"))
+            status, _, stderr = self.perf("--planner", f"custom:{et}")
+            self.assertEqual(status, 1)
+            self.assertIn(f"{et}: error: this trace does not contain the XML that it was made of, and its nodes do not say which "
+                          "data they move; give the XML file of MSCCL", stderr)
+
+    def test_an_algorithm_that_does_not_sum_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "ring.xml"
+            file.write_text(self.ring(reduce="rcs"))
+            status, _, stderr = self.perf("--planner", f"custom:{file}")
+            self.assertEqual(status, 1)
+            self.assertIn(f"{file}:2: error: all-reduce fp32 16.78 MB over 4, ranks 0, 1, 2, 3: this is no all-reduce over 4 GPUs: "
+                          "member 0 ends with the wrong element 0", stderr)
+
+
 class Usage(unittest.TestCase):
     def test_wrong_values_are_wrong_usage(self):
-        self.assertEqual(run("x", "--planner", "ncl"), (2, "", "simccl: error: there is no planner 'ncl'; planners are: nccl\n"
+        self.assertEqual(run("x", "--planner", "ncl"), (2, "", "simccl: error: there is no planner 'ncl'; planners are: nccl, custom:FILE\n"
                                                         "simccl: see simccl --help\n"))
         self.assertEqual(run(), (2, "", "simccl: error: RUN is required\nsimccl: see simccl --help\n"))
         for network, message in [("packets", "there is no network 'packets'; did you mean 'packet'?; valid values are "

@@ -339,7 +339,7 @@ class Import(Graphs):
                                (["--from", "cables", net, "--host", base],
                                 "--hosts PATTERN is required with --from cables: which devices are hosts"),
                                (["--from", "cable", net], "there is no inventory 'cable'; did you mean 'cables'?; valid values are "
-                                                          "ibnetdiscover, cables")]:
+                                                          "ibnetdiscover, cables, air, nvidia-smi")]:
             status, _, stderr = self.run_tool("import-cluster", *words)
             self.assertEqual((status, stderr.splitlines()[0]), (2, f"workload-gen: error: {message}"))
 
@@ -347,7 +347,7 @@ class Import(Graphs):
         see = "workload-gen: see workload-gen import --help\n"
         for arguments, message in [
             ([], "--from is required"), (["--from", "chakra"], "FILE is required"),
-            (["--from", "chakras", "x"], "there is no format 'chakras'; did you mean 'chakra'?; formats are chakra, simai, goal"),
+            (["--from", "chakras", "x"], "there is no format 'chakras'; did you mean 'chakra'?; formats are chakra, simai, aicb, goal"),
             (["--from", "goal", "x"], "--cluster is required"),
             (["--from", "goal", "x", "--cluster", self.CLUSTER], "-o RUN is required"),
             (["--from", "goal", "x", "--cluster", self.CLUSTER, "--groups", "g"], "--groups applies to --from chakra only"),
@@ -356,7 +356,7 @@ class Import(Graphs):
             with self.subTest(arguments=arguments):
                 self.assertEqual(self.run_tool("import", *arguments), (2, "", f"workload-gen: error: {message}\n{see}"))
         self.assertEqual([line.split()[0] for line in self.expect_ok("import", "--from", "help")[0].splitlines()],
-                         ["chakra", "simai", "goal"])
+                         ["chakra", "simai", "aicb", "goal"])
 
 
 if __name__ == "__main__":

@@ -43,6 +43,31 @@ class Package(unittest.TestCase):
             self.assertLessEqual(start, end)
         self.assertIn("tp", columns["stream"])
 
+    def test_parquet_becomes_text_that_compute_sim_imports(self):
+        from drydock import parquet
+        try:
+            import pyarrow
+            import pyarrow.parquet
+        except ImportError:
+            with self.assertRaisesRegex(drydock.DrydockError, r"Parquet needs pyarrow: pip install 'drydock\[parquet\]'"):
+                parquet.to_csv("x", "y")
+            self.skipTest("pyarrow is not installed")
+        folder = pathlib.Path(self.folder.name)
+        columns = {"framework": ["TRTLLM", "a,b"], "gemm_dtype": ["bfloat16"] * 2, "m": [8, 16], "n": [16, 16], "k": [32, 32],
+                   "latency": [0.1 + 0.2, None]}
+        pyarrow.parquet.write_table(pyarrow.table(columns), folder / "gemm_perf.parquet", compression="zstd")
+        parquet.to_csv(folder / "gemm_perf.parquet", folder / "gemm_perf.csv")
+        self.assertEqual((folder / "gemm_perf.csv").read_text(), "framework,gemm_dtype,m,n,k,latency\n"
+                         "TRTLLM,bfloat16,8,16,32,0.30000000000000004\n\"a,b\",bfloat16,16,16,32,\n")
+        words = [sys.executable, "-m", "drydock.parquet", folder / "gemm_perf.csv", "-o", folder / "again.csv"]
+        done = subprocess.run(words, cwd=ROOT / "python", text=True, capture_output=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("gemm_perf.csv: this is no Parquet file", done.stderr)
+        self.assertFalse((folder / "again.csv").exists())
+        pyarrow.parquet.write_table(pyarrow.table({"m": [[1, 2]]}), folder / "lists.parquet")
+        with self.assertRaisesRegex(drydock.DrydockError, "the column 'm' has several values in a row"):
+            parquet.to_csv(folder / "lists.parquet", folder / "again.csv")
+
     def test_a_table_is_ready_for_pandas(self):
         try:
             import pandas

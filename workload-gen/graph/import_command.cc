@@ -76,6 +76,7 @@ class ImportCommand final : public Command {
     ASSIGN_OR_RETURN(const ForeignFormat* format, FindForeignFormat(from_));
     if (!common.check) RETURN_IF_ERROR(CheckCanWrite(run_ + "/" + kManifestName));
     ASSIGN_OR_RETURN(const ClusterInput cluster, LoadCluster(cluster_, overrides_));
+    for (const std::string& note : cluster.notes) Report(kInfo, common, "note: " + note);
     ForeignOptions options;
     ASSIGN_OR_RETURN(options.type, TypeOfWord(type_));
     ASSIGN_OR_RETURN(const Imported imported, format->read(input_, cluster.topology, options));

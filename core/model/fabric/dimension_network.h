@@ -68,6 +68,9 @@ struct CollectiveSystem {
   Time endpoint_delay;       // between an NPU and its network, whole nanoseconds
   Bandwidth memory;          // a sum writes once and reads twice
   bool hierarchical = true;  // all-reduce: reduce-scatter out, all-gather back
+  // How long an NPU computes: by a roofline of `peak` and `memory`, or as a trace states it.
+  bool roofline = false;
+  FlopRate peak;
 };
 
 }  // namespace drydock

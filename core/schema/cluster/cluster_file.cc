@@ -328,19 +328,59 @@ void NameAfterFile(const std::string& path, YamlNode* root) {
   }
 }
 
-Result<YamlNode> LoadSections(const std::string& path) {
+// Applies the overrides that name settings of SimAI, or the others.
+Status ApplyOverrides(const std::vector<std::string>& overrides, bool of_conf, YamlNode* root) {
+  for (const std::string& assignment : overrides) {
+    if (assignment.starts_with("fabric.conf=") != of_conf) continue;
+    RETURN_IF_ERROR(ApplyOverride(assignment, root));
+  }
+  return OkStatus();
+}
+
+// The sections that a topology file of SimAI and its settings stand for. Settings that lie beside
+// the topology count unless an override names others.
+Result<YamlNode> SectionsOfSimai(const std::string& text, const std::string& path,
+                                 const std::vector<std::string>& overrides,
+                                 std::vector<std::string>* notes) {
+  ASSIGN_OR_RETURN(YamlNode root, ClusterOfSimai(text, path));
+  RETURN_IF_ERROR(ApplyOverrides(overrides, true, &root));
+  const std::vector<std::string> beside = SimaiConfsBeside(path);
+  if (root.Find("fabric")->Find("conf") == nullptr && !beside.empty()) {
+    RETURN_IF_ERROR(ApplyOverride(fmt::format("fabric.conf=[{}]", Join(beside)), &root));
+    notes->push_back(
+        fmt::format("{} beside the topology is read; --set fabric.conf=FILE names "
+                    "another file",
+                    Join(beside, " and ")));
+  }
+  RETURN_IF_ERROR(ApplySimaiConfs(path, true, &root, notes));
+  RETURN_IF_ERROR(ApplyOverrides(overrides, false, &root));
+  return root;
+}
+
+// Reads the sections of a file and applies the overrides.
+Result<YamlNode> LoadSections(const std::string& path, const std::vector<std::string>& overrides,
+                              std::vector<std::string>* notes) {
   ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
-  return IsSimaiTopology(text) ? ClusterOfSimai(text, path) : ParseYaml(text, path);
+  if (IsSimaiTopology(text)) return SectionsOfSimai(text, path, overrides, notes);
+  ASSIGN_OR_RETURN(YamlNode root, ParseYaml(text, path));
+  RETURN_IF_ERROR(ApplyOverrides(overrides, true, &root));
+  RETURN_IF_ERROR(ApplyOverrides(overrides, false, &root));
+  RETURN_IF_ERROR(ApplySimaiConfs(path, false, &root, notes));
+  return root;
 }
 
 }  // namespace
 
 Result<ClusterInput> LoadCluster(const std::string& path,
                                  const std::vector<std::string>& overrides) {
-  ASSIGN_OR_RETURN(YamlNode root, LoadSections(path));
-  for (const std::string& assignment : overrides) RETURN_IF_ERROR(ApplyOverride(assignment, &root));
+  std::vector<std::string> notes;
+  ASSIGN_OR_RETURN(YamlNode root, LoadSections(path, overrides, &notes));
   NameAfterFile(path, &root);
-  return ReadCluster(root, [&](const std::string& name) { return FetchFromDisk(path, name); });
+  ASSIGN_OR_RETURN(ClusterInput input, ReadCluster(root, [&](const std::string& name) {
+                     return FetchFromDisk(path, name);
+                   }));
+  input.notes = std::move(notes);
+  return input;
 }
 
 Result<ClusterInput> ParseCluster(const std::string& yaml, const std::string& file_name,

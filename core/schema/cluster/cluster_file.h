@@ -24,6 +24,8 @@ struct ClusterInput {
   // Names and values of topology.nccl_settings, in order. They keep their locations because NCCL
   // finds mistakes in them later.
   std::vector<std::pair<YamlNode, YamlNode>> nccl_settings;
+  // For the user: settings of SimAI that are read in another way or not at all.
+  std::vector<std::string> notes;
 };
 
 // `overrides`: the --set assignments that concern the cluster (see IsClusterOverride).

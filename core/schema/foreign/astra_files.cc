@@ -149,6 +149,8 @@ class SystemReader {
     ReadEndpoint();
     ReadOptimization();
     CheckTree();
+    ReadRoofline();
+    RefuseCustom();
     SkipOtherKeys();
     reader_.Finish();
     return std::move(system_);
@@ -172,6 +174,30 @@ class SystemReader {
       const Result<Bandwidth> memory = ReadBandwidth(*node, 1e9);
       if (memory.ok()) system_.memory = *memory;
       if (!memory.ok()) diagnostics_->Add(memory.error());
+    }
+  }
+
+  // Of whole workloads.
+  void ReadRoofline() {
+    int roofline = 0;
+    reader_.ReadOptional("roofline-enabled", &roofline);
+    reader_.CheckRange("roofline-enabled", roofline, 0, 1);
+    double peak = 0;
+    reader_.ReadOptional("peak-perf", &peak);
+    system_.roofline = roofline == 1;
+    system_.peak = FlopRate(peak * 1e12);
+    if (!(peak >= 0 && peak <= 1e9) || (system_.roofline && peak <= 0)) {
+      reader_.Fail("peak-perf", "'peak-perf' is a number of TFLOPS above 0");
+    }
+  }
+
+  void RefuseCustom() {
+    for (const RuleList& list : kRuleLists) {
+      const std::string key = std::string(list.key) + "-custom";
+      if (reader_.Take(key, /*required=*/false) == nullptr) continue;
+      reader_.Fail(key, fmt::format("'{}': custom algorithms run on a cluster, with --planner "
+                                    "custom:FILE of simccl and collective-perf",
+                                    key));
     }
   }
 
@@ -227,9 +253,9 @@ class SystemReader {
 
   // Skips keys that do not affect communication or that have only one supported value.
   void SkipOtherKeys() {
-    for (const char* key : {"peak-perf", "roofline-enabled", "boost-mode", "trace-enabled",
-                            "replay-only", "track-local-mem", "local-mem-trace-filename",
-                            "local-reduction-delay", "L", "o", "g", "G"}) {
+    for (const char* key :
+         {"boost-mode", "trace-enabled", "replay-only", "track-local-mem",
+          "local-mem-trace-filename", "local-reduction-delay", "L", "o", "g", "G"}) {
       reader_.Take(key, /*required=*/false);
     }
     int shared = 0;
@@ -249,6 +275,12 @@ class SystemReader {
 
 Result<DimensionNetwork> ParseAstraNetwork(const std::string& text, const std::string& file_name) {
   ASSIGN_OR_RETURN(const YamlNode root, ParseYaml(text, file_name));
+  for (const auto& [key, value] : root.entries) {
+    if (key.scalar != "logical-dims") continue;
+    return key.ErrorHere(
+        "'logical-dims' states the sizes of a logical network alone, and ns-3 has the network "
+        "itself; write 'topology', 'npus_count', 'bandwidth' and 'latency' of each dimension");
+  }
   Diagnostics diagnostics;
   YamlReader reader(root, "an ASTRA-sim network", &diagnostics);
   const auto shapes = ReadList<DimensionShape>(&reader, "topology", &diagnostics, ReadShape);

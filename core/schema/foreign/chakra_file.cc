@@ -64,6 +64,12 @@ ChakraAttribute Read(const AttributeProto& from) {
     case AttributeProto::kBoolVal:
       SetInteger(from.bool_val() ? 1 : 0, &to);
       break;
+    case AttributeProto::kBoolList: {  // of flags for all: 1 if every one is set
+      bool all = true;
+      for (const bool flag : from.bool_list().values()) all &= flag;
+      SetInteger(all ? 1 : 0, &to);
+      break;
+    }
     case AttributeProto::kDoubleVal:
       SetReal(from.double_val(), &to);
       break;
@@ -113,6 +119,20 @@ const int64_t* ChakraNode::Integer(std::string_view wanted) const {
   const ChakraAttribute* found = Find(wanted);
   if (found == nullptr || found->kind != ChakraAttribute::Kind::kInteger) return nullptr;
   return &found->integer;
+}
+
+Result<std::string> ChakraTraceText(const std::string& content, const std::string& path,
+                                    std::string_view name) {
+  const google::protobuf::LogSilencer quiet;  // the Error has the reason
+  trace_codec::Reader reader(content);
+  GlobalMetadata metadata;
+  if (content.size() > INT32_MAX || !reader.Read(&metadata)) {
+    return Error("this is not a Chakra trace: its first message cannot be read", {path, 0, 0});
+  }
+  for (const auto& attribute : metadata.attr()) {
+    if (attribute.name() == name) return std::string(attribute.string_val());
+  }
+  return std::string();
 }
 
 Status ForEachChakraNode(const std::string& content, const std::string& path,

@@ -44,7 +44,9 @@ struct ChakraAttribute {
   enum class Kind : uint8_t { kOther, kInteger, kReal, kText };
   std::string name;
   Kind kind = Kind::kOther;
-  int64_t integer = 0;  // any integer or boolean; beyond 64 signed bits: INT64_MAX
+  // Any integer or boolean, or whether all of a list of booleans are true; beyond 64 signed bits:
+  // INT64_MAX.
+  int64_t integer = 0;
   double real = 0;
   std::string text;
 };
@@ -69,7 +71,13 @@ struct ChakraNode {
 Status ForEachChakraNode(const std::string& content, const std::string& path,
                          const std::function<Status(const ChakraNode&)>& visit);
 
-// The same for a trace in JSON, as the jsonizer and the feeder of mlcommons' Chakra have it.
+// Returns a text attribute of the trace itself, which its first message states; "" if there is
+// none.
+Result<std::string> ChakraTraceText(const std::string& content, const std::string& path,
+                                    std::string_view name);
+
+// The same as ForEachChakraNode for a trace in JSON, as the jsonizer and the feeder of mlcommons'
+// Chakra have it.
 Status ForEachChakraJsonNode(const std::string& content, const std::string& path,
                              const std::function<Status(const ChakraNode&)>& visit);
 

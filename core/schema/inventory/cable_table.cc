@@ -98,21 +98,6 @@ std::vector<std::string> Fields(const std::string& line) {
   return fields;
 }
 
-bool Matches(std::string_view pattern, std::string_view name) {
-  if (pattern.empty()) return name.empty();
-  if (pattern[0] != '*') {
-    return !name.empty() && name[0] == pattern[0] && Matches(pattern.substr(1), name.substr(1));
-  }
-  const std::string_view rest = pattern.substr(1);
-  if (rest.find('*') == rest.npos) {  // the last star
-    return name.size() >= rest.size() && name.substr(name.size() - rest.size()) == rest;
-  }
-  for (size_t i = 0; i <= name.size(); ++i) {
-    if (Matches(rest, name.substr(i))) return true;
-  }
-  return false;
-}
-
 class Reader {
  public:
   Reader(const std::string& text, const std::string& path, const std::string& hosts)
@@ -174,7 +159,7 @@ class Reader {
       if (end->device.empty() || end->port.empty()) {
         return Fail("a cable needs a device and a port at both ends");
       }
-      const bool is_host = Matches(pattern_, end->device);
+      const bool is_host = MatchesPattern(end->device, pattern_);
       (is_host ? hosts_ : switches_).insert(end->device);
       if (!ports_.insert({end->device, end->port}).second) {
         return Fail(

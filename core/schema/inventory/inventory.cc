@@ -2,8 +2,31 @@
 
 #include <algorithm>
 #include <cctype>
+#include <string_view>
 
 namespace drydock {
+namespace {
+
+bool Matches(std::string_view pattern, std::string_view name) {
+  if (pattern.empty()) return name.empty();
+  if (pattern[0] != '*') {
+    return !name.empty() && name[0] == pattern[0] && Matches(pattern.substr(1), name.substr(1));
+  }
+  const std::string_view rest = pattern.substr(1);
+  if (rest.find('*') == rest.npos) {  // the last star
+    return name.size() >= rest.size() && name.substr(name.size() - rest.size()) == rest;
+  }
+  for (size_t i = 0; i <= name.size(); ++i) {
+    if (Matches(rest, name.substr(i))) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool MatchesPattern(const std::string& name, const std::string& pattern) {
+  return Matches(pattern, name);
+}
 
 bool NameLess(const std::string& a, const std::string& b) {
   const auto is_digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };

@@ -38,6 +38,15 @@ Result<Inventory> ParseIbNetDiscover(const std::string& text, const std::string&
 Result<Inventory> ParseCableTable(const std::string& text, const std::string& path,
                                   const std::string& hosts);
 
+// Reads a topology of NVIDIA Air, as DOT or JSON. Hosts are the devices that match `hosts`, or, if
+// it is empty, those whose function or operating system says so. Leaves out the management network.
+// Cables have no rates.
+Result<Inventory> ParseAirTopology(const std::string& text, const std::string& path,
+                                   const std::string& hosts);
+
+// Returns true if `name` matches; * stands for any text.
+bool MatchesPattern(const std::string& name, const std::string& pattern);
+
 // Orders names with numbers by value: "leaf2" before "leaf10".
 bool NameLess(const std::string& a, const std::string& b);
 

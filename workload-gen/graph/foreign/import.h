@@ -126,6 +126,8 @@ Result<Imported> ImportChakra(const ImportInput& input, const Topology& topology
                               const ForeignOptions& options);
 Result<Imported> ImportSimai(const ImportInput& input, const Topology& topology,
                              const ForeignOptions& options);
+Result<Imported> ImportAicb(const ImportInput& input, const Topology& topology,
+                            const ForeignOptions& options);
 Result<Imported> ImportGoal(const ImportInput& input, const Topology& topology,
                             const ForeignOptions& options);
 

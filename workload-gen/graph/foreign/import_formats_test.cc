@@ -42,6 +42,97 @@ Workload Made(Import import, const std::string& text) {
   return imported->workload;
 }
 
+// An op of a rank as text: "all-reduce 64 over 0,1", "send 32 to 2".
+std::vector<std::string> OpsOf(const Workload& w, int rank) {
+  std::vector<std::string> out;
+  const auto at = static_cast<size_t>(rank);
+  for (const Op& op : w.programs[static_cast<size_t>(w.class_of_rank[at])].ops) {
+    if (op.kind == OpKind::kCompute) {
+      out.push_back(w.blocks[op.work].name);
+      continue;
+    }
+    const CommCall& call = w.calls[op.work];
+    const std::vector<int>& ranks =
+        w.groups[static_cast<size_t>(w.group_of_rank[op.role][at])].ranks;
+    out.push_back(fmt::format("{} {} {} over {}", OpKindName(op.kind),
+                              CollectiveTypeNames()[static_cast<size_t>(call.collective)],
+                              call.bytes().count(), fmt::join(ranks, ",")));
+  }
+  return out;
+}
+
+// Two stages of two ranks. A row before the first epoch_end sets up.
+TEST(AicbTest, StagesOfAPhysicalWorkload) {
+  const std::string head =
+      "comm_type,comm_group,comm_group_size,msg_size,stage,dst,src,additional,_elapsed_time,algbw,"
+      "busbw,count\n";
+  const std::string end = "CommType.epoch_end,None,None,0,,None,None,,None,None,None,1\n";
+  const std::string set_up =
+      "CommType.all_reduce,CommGroup.dp_group,1,8,init,None,None,,None,None,None,1\n" + end;
+  const auto row = [](const std::string& type, const std::string& group, const std::string& size,
+                      const std::string& stage, const std::string& way) {
+    return fmt::format("CommType.{},CommGroup.{},{},{},None,None,{},None,None,None,1\n", type,
+                       group, size, stage, way);
+  };
+  const std::string text = "[ pp_stage0: [rank0, rank1] ]\n" + head + set_up +
+                           row("computation", "all", ",((8 1 4) (4 2))", "forward.A", "") +
+                           row("all_reduce", "tp_group", "2,64", "forward.A", "") +
+                           row("isend", "pp_group", "1,32", "forward_step", "send_next") +
+                           row("all_reduce", "tp_group", "2,0", "step", "") + end +
+                           "[ pp_stage1: [rank2, rank3] ]\n" + head + set_up +
+                           row("irecv", "pp_group", "1,32", "forward_step", "recv_prev") +
+                           row("all_gather", "tp_group", "2,64", "backward.B", "") + end;
+  const Workload w = Made(ImportAicb, text);
+  EXPECT_THAT(OpsOf(w, 1), ElementsAre("forward.A", "collective all-reduce 64 over 0,1",
+                                       "send send-recv 32 over 1,3"));
+  EXPECT_THAT(OpsOf(w, 3),
+              ElementsAre("recv send-recv 32 over 1,3", "collective all-gather 64 over 2,3"));
+  EXPECT_EQ(w.submodules[0].flops, 2.0 * 8 * 4 * 2);
+  EXPECT_EQ(w.submodules[0].bytes, Bytes(2 * (32 + 8 + 16)));
+  const Result<Imported> imported = ImportText(ImportAicb, text);
+  EXPECT_THAT(imported->warnings, Contains("left out: 2 rows of set-up"));
+  EXPECT_THAT(imported->warnings, Contains("left out: 2 calls of 0 bytes"));
+}
+
+// Each rank receives first; in order of the rows neither would ever send.
+TEST(AicbTest, MessagesInConsecutiveRowsStartTogether) {
+  std::string text;
+  for (int stage = 0; stage < 2; ++stage) {
+    const std::string way = stage == 0 ? "next" : "prev";
+    text += fmt::format("[ pp_stage{0}: [rank{0}] ]\n", stage) +
+            "comm_type,comm_group,msg_size,stage,additional\n"
+            "CommType.irecv,CommGroup.pp_group,32,forward_step,recv_" +
+            way + "\n" + "CommType.isend,CommGroup.pp_group,32,forward_step,send_" + way + "\n" +
+            "CommType.computation,CommGroup.all,((2 2) (2 2)),forward,\n";
+  }
+  const Workload w = Made(ImportAicb, text);
+  const Program& program = w.programs[0];
+  ASSERT_EQ(program.ops.size(), 3u);
+  const std::vector<uint32_t> begins = {0, 0, 0, 2};
+  EXPECT_EQ(program.dependency_begin, begins);
+}
+
+TEST(AicbTest, ReportsWhatItCannotRead) {
+  const std::string head = "comm_type,comm_group,comm_group_size,msg_size,stage,additional\n";
+  const auto mistake = [&](const std::string& row) {
+    return testing::FirstLine(testing::ErrorText(ImportText(ImportAicb, head + row)));
+  };
+  EXPECT_THAT(mistake("CommType.all_reduc,CommGroup.tp_group,2,64,forward,\n"),
+              HasSubstr("w.txt:2: error: there is no comm_type 'all_reduc'; did you mean "
+                        "'all_reduce'?; types are all_gather, "));
+  EXPECT_THAT(
+      mistake("CommType.all_reduce,CommGroup.tp_grp,2,64,forward,\n"),
+      HasSubstr("w.txt:2: error: there is no comm_group 'tp_grp'; did you mean 'tp_group'?; "
+                "groups are tp_group, dp_group, "));
+  EXPECT_THAT(mistake("CommType.all_reduce,CommGroup.tp_group,3,64,forward,\n"),
+              HasSubstr("w.txt:2: error: 8 ranks do not divide into 1 stages of groups of 3"));
+  EXPECT_THAT(mistake("CommType.isend,CommGroup.pp_group,1,64,forward,send_next\n"),
+              HasSubstr("w.txt:2: error: the file has the messages of one pipeline stage only; "));
+  EXPECT_THAT(mistake("CommType.computation,,,8,forward,\n"),
+              HasSubstr("w.txt:2: error: a computation states the shapes of two factors, "
+                        "'((m k) (k n))', or its time"));
+}
+
 // AICB's ZeRO-3 files have few keys, mixed blanks and tabs, floats, and no newline at the end.
 TEST(AicbTest, MissingKeysAndMixedBlanks) {
   const Workload w = Made(ImportSimai,

@@ -133,6 +133,7 @@ const std::vector<ForeignFormat>& ForeignFormats() {
   static const std::vector<ForeignFormat> formats = {
       {"chakra", "Chakra execution traces, one per rank (ASTRA-sim, STG, PyTorch)", ImportChakra},
       {"simai", "a SimAI or ASTRA-sim 1 workload file (AICB)", ImportSimai},
+      {"aicb", "a physical workload of AICB, or its log (CSV)", ImportAicb},
       {"goal", "a GOAL schedule in text (ATLAHS, LogGOPSim)", ImportGoal}};
   return formats;
 }
