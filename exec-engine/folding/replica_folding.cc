@@ -176,11 +176,12 @@ FabricPath ReplicaFolding::MeanPath(const End& end) {
     latency += path.latency.ps();
     switches += path.switches;
     mean.bottleneck = std::min(mean.bottleneck, path.bottleneck);
+    mean.first = std::min(mean.first, path.first);
     mean.last = std::min(mean.last, path.last);
     differ |= path.latency != own.latency || path.switches != own.switches;
   }
   const auto count = static_cast<int64_t>(hosts.size());
-  differ |= mean.bottleneck != own.bottleneck || mean.last != own.last;
+  differ |= mean.bottleneck != own.bottleneck || mean.first != own.first || mean.last != own.last;
   if (!differ) return {};
   ++mean_paths_;
   mean.latency = Time::Ps(latency / count);

@@ -11,6 +11,7 @@
 #include "core/containers/index_table.h"
 #include "core/model/fabric/connection_shape.h"
 #include "core/model/fabric/fabric_paths.h"
+#include "core/model/fabric/spread_paths.h"
 #include "exec-engine/networks/fabric_queues.h"
 #include "exec-engine/networks/serial_network.h"
 
@@ -56,7 +57,10 @@ class AnalyticalNetwork final : public SerialNetwork,
  public:
   AnalyticalNetwork(const Topology& topology, const ConnectionShape& shape,
                     const ReplicaMap* replicas)
-      : SerialNetwork(topology.host_count(), replicas), topology_(topology), paths_(topology) {
+      : SerialNetwork(topology.host_count(), replicas),
+        topology_(topology),
+        paths_(topology),
+        spreads_(Spreads(topology)) {
     if (FabricQueues::Applies(topology)) queues_.emplace(topology, shape, replicas);
     const int hosts = topology.host_count();
     const int nics =
@@ -86,6 +90,11 @@ class AnalyticalNetwork final : public SerialNetwork,
 
  private:
   Time Serialization(Bytes size, Bandwidth rate) const;
+  // The slowest cable that carries all bytes of a message: spread packets have all cables of a
+  // tier.
+  Bandwidth BottleneckOf(const FabricPath& path) const {
+    return spreads_ ? std::min(path.first, path.last) : path.bottleneck;
+  }
   int SourceNic(const Message& m) const { return paths_.NicNode(m.source, m.source_nic); }
   int DestinationNic(const Message& m) const {
     return paths_.NicNode(m.destination, m.destination_nic);
@@ -107,11 +116,12 @@ class AnalyticalNetwork final : public SerialNetwork,
 
   const Topology& topology_;
   FabricPaths paths_;
+  const bool spreads_;
   InstantObserver* observer_ = nullptr;
   std::vector<Time> transmit_free_, receive_free_;  // by NIC
   TimeByPair bottleneck_free_;                      // of all flows between two NICs
   TimeByPair head_of_flow_;                         // arrival of the last message's first packet
-  std::optional<FabricQueues> queues_;              // unless packets spread over equal paths
+  std::optional<FabricQueues> queues_;              // if a cable between switches can be full
   // By slot: when the last byte has left the sender's NIC, and the number of the flow.
   struct Departure {
     Time last;
@@ -172,9 +182,9 @@ void AnalyticalNetwork::OnEvent(uint64_t, uint32_t slot) {
   Time& free = receive_free_[static_cast<size_t>(ReceivingNic(slot))];
   free = std::max(now(), free) + Serialization(m.size, rate);
   Time there = std::max(free, departures_[slot].last + path.latency);
-  if (path.bottleneck < rate) {
+  if (const Bandwidth slowest = BottleneckOf(path); slowest < rate) {
     Time& bottleneck = bottleneck_free_[{SourceNic(m), DestinationNic(m), 0}];
-    bottleneck = std::max(now(), bottleneck) + Serialization(m.size, path.bottleneck);
+    bottleneck = std::max(now(), bottleneck) + Serialization(m.size, slowest);
     there = std::max(there, bottleneck);
   }
   const uint32_t folded = folded_connection(slot);

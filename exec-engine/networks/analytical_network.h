@@ -1,7 +1,7 @@
 // The analytical network: a message occupies the sender's NIC for its bytes and headers at line
 // rate, travels for the latency of its path, occupies the receiver's NIC, and is acknowledged one
-// path latency later. Messages contend for NICs, and for the cables between switches if queue pairs
-// are hashed onto them (fabric_queues.h). The packet network simulates what a real fabric adds.
+// path latency later. Messages contend for NICs, and for the cables between switches that can be
+// full (fabric_queues.h). The packet network simulates what a real fabric adds.
 //
 //   sender's NIC  ├ latency ┤├ size / rate ┤
 //   fabric                    ├ cables, switches, one packet stored per switch ┤

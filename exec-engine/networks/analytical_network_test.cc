@@ -246,11 +246,32 @@ Time LaterOfTwo(Topology topology, int64_t bytes, uint32_t flow = 0) {
 
 TEST(AnalyticalNetworkTest, MessagesOfTwoHostsShareACableBetweenSwitches) {
   constexpr int64_t kBytes = 4096 * 10;
-  const Time shared = LaterOfTwo(TwoLeaves(1), kBytes);
-  Topology spread = TwoLeaves(1);
+  Topology spread = TwoLeaves(2);
   spread.fabric.routing = Routing::kSpray;
   const Time alone = LaterOfTwo(spread, kBytes);
-  EXPECT_EQ(shared - alone, Time::Ps(10 * kPacket)) << "the other message's bytes";
+  for (const Routing routing : {Routing::kEcmp, Routing::kSpray, Routing::kAdaptive}) {
+    Topology topology = TwoLeaves(1);
+    topology.fabric.routing = routing;
+    EXPECT_EQ(LaterOfTwo(topology, kBytes) - alone, Time::Ps(10 * kPacket))
+        << "the other message's bytes";
+  }
+}
+
+// Three spines at half the rate of a NIC have three quarters of the rate of two NICs.
+TEST(AnalyticalNetworkTest, SpreadPacketsShareTheCapacityOfANarrowTier) {
+  constexpr int64_t kBytes = 4096 * 600;
+  const auto last = [](int spines, int64_t part, Routing routing) {
+    Topology topology = TwoLeaves(spines);
+    topology.fabric.routing = routing;
+    for (FabricLink& link : topology.fabric.links) {
+      if (!link.a.is_switch) continue;
+      link.rate = Bandwidth::BitsPerSecond(link.rate.bits_per_second() / part);
+    }
+    return LaterOfTwo(topology, kBytes).us();
+  };
+  const double whole = last(2, 1, Routing::kSpray);
+  EXPECT_NEAR(last(3, 2, Routing::kSpray) / whole, 4.0 / 3, 0.02);
+  EXPECT_EQ(last(3, 2, Routing::kAdaptive), last(3, 2, Routing::kSpray));
 }
 
 // Returns the first cable behind the leaf that a flow from host `from` to the host two ahead takes.
@@ -315,7 +336,7 @@ TEST(AnalyticalNetworkTest, MessagesMayBeDividedAmongQueuePairs) {
   const auto waits = [](int spines, const char* split, uint32_t flow) {
     Topology t = TwoLeaves(spines);
     t.nccl_settings = {{"NCCL_IB_QPS_PER_CONNECTION", "8"}, {"NCCL_IB_SPLIT_DATA_ON_QPS", split}};
-    Topology spread = t;
+    Topology spread = TwoLeaves(4);
     spread.fabric.routing = Routing::kSpray;
     return LaterOfTwo(t, kBytes, flow) - LaterOfTwo(spread, kBytes, flow);
   };

@@ -9,13 +9,20 @@ namespace {
 
 constexpr uint32_t kUnused = UINT32_MAX;
 
+// Returns the time of `share` / whole of the bits that take `once`.
+Time Part(Time once, int64_t share, int64_t whole) {
+  return Time::Ps(static_cast<int64_t>(static_cast<__int128>(once.ps()) * share / whole));
+}
+
 }  // namespace
 
 bool FabricQueues::Applies(const Topology& topology) {
-  const Routing routing = topology.fabric.routing;
-  if (routing == Routing::kSpray || routing == Routing::kAdaptive) return false;
-  return std::any_of(topology.fabric.links.begin(), topology.fabric.links.end(),
-                     [](const FabricLink& link) { return link.a.is_switch && link.b.is_switch; });
+  const bool has_cables =
+      std::any_of(topology.fabric.links.begin(), topology.fabric.links.end(),
+                  [](const FabricLink& link) { return link.a.is_switch && link.b.is_switch; });
+  if (!has_cables || !Spreads(topology)) return has_cables;
+  const std::vector<bool> narrow = NarrowLinks(FabricMap(topology));
+  return std::find(narrow.begin(), narrow.end(), true) != narrow.end();
 }
 
 Time FabricQueues::Serialization(int64_t bytes, Bandwidth rate) const {
@@ -55,7 +62,7 @@ Time FabricQueues::PassPart(uint32_t queue_pair, int64_t bytes, Time now) {
       once = Serialization(bytes, rate);
     }
     Time& free = free_[use.cable];
-    free = std::max(now, free) + once * use.count;
+    free = std::max(now, free) + Part(once, use.share, kWhole);
     last = std::max(last, free);
   }
   return last;
@@ -66,6 +73,7 @@ void FabricQueues::Add(Connection* connection, const Message& message, uint32_t 
   if (!map_) {
     map_.emplace(topology_);
     cable_of_link_.assign(map_->link_count(), kUnused);
+    if (spreads_) narrow_ = NarrowLinks(*map_);
   }
   std::vector<FlowEnds> flows;
   if (folded != kNotFolded) flows = replicas_->ReplicaFlows(folded);
@@ -84,7 +92,7 @@ void FabricQueues::Add(Connection* connection, const Message& message, uint32_t 
     ends_.push_back(static_cast<uint32_t>(uses_.size()));
     for (const Use& use : uses) {
       if (uses_.size() > ends_.back() && uses_.back().cable == use.cable) {
-        ++uses_.back().count;
+        uses_.back().share += use.share;
       } else {
         uses_.push_back(use);
       }
@@ -101,10 +109,16 @@ void FabricQueues::AddPath(const FlowEnds& flow, std::vector<Use>* uses) {
       map_->PickAccess(static_cast<uint32_t>(flow.source), flow.source_nic,
                        static_cast<uint32_t>(flow.destination), flow.destination_nic, hash);
   if (!ends) return;
+  if (spreads_) {
+    for (const LinkShare& part : SpreadShares(*map_, *ends, kWhole)) {
+      if (narrow_[part.link]) uses->push_back({CableOf(part.link), part.share});
+    }
+    return;
+  }
   for (const uint32_t link : map_->LinksOf(*ends, hash)) {
     const FabricDirection& direction = map_->direction(link);
     if (!map_->IsSwitch(direction.from_node) || !map_->IsSwitch(direction.to_node)) continue;
-    uses->push_back({CableOf(link), 1});
+    uses->push_back({CableOf(link), kWhole});
   }
 }
 

@@ -5,6 +5,9 @@
 // all cables of its path at once, from the moment when its first packet has arrived. That is exact
 // for the fullest cable of a path if the others have room, and needs no event of its own.
 //
+// Where packets spread over equal paths, a message occupies each cable for its share of the bytes.
+// Only a tier with less capacity above than below can fill up then; the other cables are left out.
+//
 // In a folded replay, a connection occupies the cables of all connections that it represents.
 //
 // Not thread-safe.
@@ -17,6 +20,7 @@
 
 #include "core/model/fabric/connection_shape.h"
 #include "core/model/fabric/fabric_map.h"
+#include "core/model/fabric/spread_paths.h"
 #include "core/model/topology.h"
 #include "core/network/message.h"
 #include "core/network/relative_state.h"
@@ -28,9 +32,9 @@ class FabricQueues {
  public:
   // `replicas` is null in a whole replay. Both outlive this.
   FabricQueues(const Topology& topology, const ConnectionShape& shape, const ReplicaMap* replicas)
-      : topology_(topology), shape_(shape), replicas_(replicas) {}
+      : topology_(topology), shape_(shape), replicas_(replicas), spreads_(Spreads(topology)) {}
 
-  // Returns false if packets spread over equal paths, which fills no cable before others.
+  // Returns whether a cable between two switches can be full.
   static bool Applies(const Topology& topology);
   // Messages of a connection go over several queue pairs in turn.
   bool TakesTurns() const { return shape_.queue_pairs > 1; }
@@ -43,10 +47,12 @@ class FabricQueues {
   void AppendState(RelativeState* out) const;
 
  private:
-  // A cable that a queue pair crosses, and how many of the queue pairs that it represents do.
+  // A cable that a queue pair crosses, and with how many of its bits: kWhole for each of the queue
+  // pairs that it represents which takes this cable alone.
+  static constexpr int64_t kWhole = 1 << 20;
   struct Use {
     uint32_t cable = 0;  // into free_
-    int32_t count = 0;
+    int64_t share = 0;
   };
   // Its queue pair i is number first + i of all. The uses of queue pair q are
   // uses_[ends_[q] .. ends_[q + 1]).
@@ -66,7 +72,9 @@ class FabricQueues {
   const Topology& topology_;
   const ConnectionShape shape_;
   const ReplicaMap* const replicas_;
+  const bool spreads_;
   std::optional<FabricMap> map_;  // made for the first message
+  std::vector<bool> narrow_;      // by link; empty unless packets spread
   std::vector<uint32_t> cable_of_link_;
   std::vector<Bandwidth> rates_;  // by cable
   std::vector<Time> free_;        // by cable

@@ -48,6 +48,41 @@ TEST(FluidNetworkTest, MessagesOfAQueuePairFollowEachOther) {
              {Transfer(0, 1, 4096 * 100), Transfer(0, 1, 4096 * 10), Transfer(0, 1, 4096 * 50)});
 }
 
+// Four hosts of a leaf send to four of another over `spines` cables up and as many down.
+int64_t LastOfFour(const Topology& topology, Outcome (*run)(const Topology&)) {
+  const Outcome outcome = run(topology);
+  int64_t last = 0;
+  for (HostId from = 0; from < 4; ++from) {
+    last = std::max(last, outcome.TimeOf(Notice::kDelivered, from, static_cast<uint64_t>(from)));
+  }
+  return last;
+}
+
+std::vector<Order> FourAcross() {
+  std::vector<Order> orders;
+  for (HostId from = 0; from < 4; ++from) orders.push_back(Transfer(from, from + 4, 4096 * 2000));
+  return orders;
+}
+
+// Where packets spread, a tier with too little capacity slows all networks down alike.
+TEST(FluidNetworkTest, SpreadPacketsShareANarrowTierInEveryNetwork) {
+  for (const Routing routing : {Routing::kSpray, Routing::kAdaptive}) {
+    for (const int spines : {1, 2, 3, 4}) {
+      Topology topology = RailFabric(8, 1, 4, spines, FabricShape());
+      topology.fabric.routing = routing;
+      const auto time = [&](auto run) { return static_cast<double>(LastOfFour(topology, run)); };
+      const double packets = time([](const Topology& t) { return RunPackets(t, FourAcross()); });
+      EXPECT_NEAR(time([](const Topology& t) { return RunFluid(t, FourAcross()); }) / packets, 1,
+                  0.03)
+          << spines;
+      EXPECT_NEAR(time([](const Topology& t) { return RunAnalytical(t, FourAcross()); }) / packets,
+                  1, 0.03)
+          << spines;
+      EXPECT_NEAR(packets / (2000.0 * kFullFrame), 4.0 / spines, 0.05) << spines;
+    }
+  }
+}
+
 TEST(FluidNetworkTest, AConnectionHasSeveralQueuePairs) {
   for (const char* split : {"0", "1"}) {
     Topology topology = Chain(2, FabricShape());

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "exec-engine/networks/analytical_network.h"
 #include "exec-engine/networks/fluid/fluid_network.h"
 
 namespace drydock {
@@ -22,6 +23,14 @@ Outcome RunFluid(const Topology& topology, std::vector<Order> orders, int thread
   Outcome outcome;
   const Status status = TryFluid(topology, std::move(orders), &outcome, threads);
   CHECK_NOTE(status.ok(), status.ok() ? "" : status.error().message());
+  return outcome;
+}
+
+Outcome RunAnalytical(const Topology& topology, std::vector<Order> orders) {
+  Outcome outcome;
+  auto network = MakeAnalyticalNetwork(topology, {});
+  CHECK(network.ok());
+  CHECK(RunOrders(topology, network->get(), std::move(orders), &outcome.notices).ok());
   return outcome;
 }
 

@@ -20,6 +20,9 @@ Status TryFluid(const Topology& topology, std::vector<Order> orders, Outcome* ou
 // Must succeed.
 Outcome RunFluid(const Topology& topology, std::vector<Order> orders, int threads = 1);
 
+// The same over the analytical network.
+Outcome RunAnalytical(const Topology& topology, std::vector<Order> orders);
+
 // When the message of `orders[i]` was delivered, ps.
 int64_t Delivered(const Outcome& outcome, const std::vector<Order>& orders, size_t i);
 

@@ -33,6 +33,7 @@ class Layering(unittest.TestCase):
         status, lines = check({
             "core/base/units.h": "",
             "workload-gen/job/a.h": "",
+            "workload-gen/layout/a.h": "",
             "workload-gen/layout/a.cc": '#include "workload-gen/layout/a.h"\n#include <vector>\n#include "core/base/units.h"\n'
                                 '#include "workload-gen/job/a.h"\n',
         })
@@ -73,6 +74,9 @@ class Layering(unittest.TestCase):
             "workload-gen/job/a_test.cc": '#include "workload-gen/megatron/megatron.h"\n'
                                           '#include "workload-gen/testing/job_testing.h"\n',
             "workload-gen/testing/a_testing.h": '#include "workload-gen/import/job_source.h"\n',
+            "workload-gen/megatron/megatron.h": "",
+            "workload-gen/testing/job_testing.h": "",
+            "workload-gen/import/job_source.h": "",
         })
         self.assertEqual((status, lines), (0, ["layering: every #include is allowed"]))
         self.expect_error({"workload-gen/job/a_test.cc": '#include "report/inputs/inputs.h"\n'},
@@ -86,7 +90,9 @@ class Layering(unittest.TestCase):
 
     def test_the_packet_network_may_include_the_network_interface_but_not_the_replay(self):
         status, _ = check({
-            "ns3-backend/a.cc": '#include "core/network/network.h"\n',
+            "core/network/network.h": "",
+            "ns3-backend/packet_network.h": "",
+            "ns3-backend/a.cc": '#include "core/network/network.h"\n#include "ns3/simulator.h"\n',
             "exec-engine/command/a.cc": '#include "ns3-backend/packet_network.h"\n',
         })
         self.assertEqual(status, 0)
@@ -112,6 +118,49 @@ class Layering(unittest.TestCase):
                           "simccl/plan/plan.h")
         self.expect_error({"simccl/a.cc": '#include "../report/a.h"\n'},
                           "simccl/a.cc:1: error: ../report/a.h: write the path from the top folder")
+
+    def test_an_included_file_is_in_the_tree(self):
+        self.expect_error({"simccl/plan/a.cc": '#include <vector>\n#include "core/base/gone.h"\n'},
+                          "simccl/plan/a.cc:2: error: core/base/gone.h is not in the tree: include another file; "
+                          "a library's header stands in <>")
+        self.expect_error({"core/base/a.cc": '#include "fmt/format.h"\n'},
+                          "core/base/a.cc:1: error: fmt/format.h is not in the tree: include another file; "
+                          "a library's header stands in <>")
+
+    def test_the_build_makes_the_headers_of_protobuf(self):
+        text = '#include "core/schema/artefacts/artefacts.pb.h"\n'
+        status, _ = check({"core/schema/artefacts/a.cc": text, "core/schema/artefacts/artefacts.proto": ""})
+        self.assertEqual(status, 0)
+        self.expect_error({"core/schema/artefacts/a.cc": text},
+                          "core/schema/artefacts/a.cc:1: error: core/schema/artefacts/artefacts.pb.h is not in the "
+                          "tree: include another file; a library's header stands in <>")
+
+    def test_libhacknccl_includes_headers_of_nccl(self):
+        status, _ = check({"simccl/hacknccl/log/a.cc": '#include "core.h"\n'})
+        self.assertEqual(status, 0)
+        self.expect_error({"simccl/hacknccl/log/a.cc": '#include "simccl/hacknccl/log/gone.h"\n'},
+                          "simccl/hacknccl/log/a.cc:1: error: simccl/hacknccl/log/gone.h is not in the tree: "
+                          "include another file; a library's header stands in <>")
+
+    def test_in_a_checkout_only_files_in_git_count(self):
+        with tempfile.TemporaryDirectory() as folder:
+            room = pathlib.Path(folder, "core/base")
+            room.mkdir(parents=True)
+            (room / "a.cc").write_text('#include "core/base/a.h"\n#include "core/base/b.h"\n')
+            (room / "a.h").write_text("")
+            (room / "b.h").write_text("")
+            for command in (["init", "-q"], ["add", "core/base/a.cc", "core/base/a.h"]):
+                subprocess.run(["git", "-C", folder, *command], check=True)
+            run = subprocess.run([sys.executable, ROOT / "scripts/check_layering", folder],
+                                 capture_output=True, text=True)
+            self.assertEqual((run.returncode, run.stdout),
+                             (1, "core/base/a.cc:2: error: core/base/b.h is not in git: add it (git add), or include "
+                                 "another file\n"))
+            (room / "a.h").unlink()  # deleted, but still in the index
+            (room / "b.h").unlink()
+            run = subprocess.run([sys.executable, ROOT / "scripts/check_layering", folder],
+                                 capture_output=True, text=True)
+            self.assertEqual((run.returncode, run.stdout.count("is not in the tree")), (1, 2))
 
     def test_a_new_folder_needs_a_room(self):
         self.expect_error({"core/extra/a.h": ""},

@@ -74,6 +74,7 @@ FabricPath FabricPaths::OverSwitches(const Edge& first, int to) {
   FabricPath path;
   path.latency = out.delay + between->latency + LatencyOf(last->to) + in.delay;
   path.bottleneck = std::min({out.rate, between->bottleneck, in.rate});
+  path.first = out.rate;
   path.last = in.rate;
   path.switches = between->switches + 1;
   return path;
@@ -98,6 +99,7 @@ void FabricPaths::FillRow(int source) {
       if (is_switch) {
         there.latency += topology_.fabric.switches[static_cast<size_t>(node - nics_)].latency;
       }
+      there.first = node == source ? link.rate : here.first;
       there.last = link.rate;
       there.bottleneck = node == source ? link.rate : std::min(here.bottleneck, link.rate);
       queue.push_back(edge.to);

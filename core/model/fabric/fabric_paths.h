@@ -15,6 +15,7 @@ namespace drydock {
 struct FabricPath {
   Time latency;          // cables and switches, without serialization
   Bandwidth bottleneck;  // slowest cable
+  Bandwidth first;       // cable of the sender
   Bandwidth last;        // cable of the receiver
   int switches = -1;     // on the path; -1: no path exists
 };

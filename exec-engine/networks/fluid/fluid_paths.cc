@@ -1,10 +1,10 @@
 #include "exec-engine/networks/fluid/fluid_paths.h"
 
 #include <algorithm>
-#include <map>
 
 #include "core/model/fabric/connection_shape.h"
 #include "core/model/fabric/idle_time.h"
+#include "core/model/fabric/spread_paths.h"
 
 namespace drydock {
 
@@ -18,8 +18,7 @@ std::optional<FluidRoute> FluidPaths::RouteOf(const FlowEnds& flow) const {
   return FluidRoute{*ends, hash};
 }
 
-// If packets spread over equal paths, each switch divides the flow equally among its ports. A part
-// that reaches a switch without a path is lost, and the other parts carry more.
+// Where a part is lost, because a switch has no path, the other parts carry more.
 FluidPaths::Uses FluidPaths::DataUses(const FluidRoute& route) const {
   Uses uses;
   if (!set_.split) {
@@ -28,22 +27,10 @@ FluidPaths::Uses FluidPaths::DataUses(const FluidRoute& route) const {
     }
     return uses;
   }
-  std::map<uint32_t, int64_t> level = {{route.ends.first, FluidSharing::kWhole}};  // link, share
-  for (;;) {
-    std::map<uint32_t, int64_t> next;
-    for (const auto& [link, share] : level) {
-      uses.push_back({link, static_cast<uint32_t>(std::max<int64_t>(share, 1)), 0});
-      if (link == route.ends.second) continue;
-      const uint32_t node = map_.direction(link).to_node;
-      const auto ports = map_.NextPorts(node - map_.host_count(), route.ends.second);
-      for (const uint16_t port : ports) {
-        next[map_.ports_of(node)[port]] += share / static_cast<int64_t>(ports.size());
-      }
-    }
-    if (next.empty()) break;
-    level = std::move(next);
+  for (const LinkShare& part : SpreadShares(map_, route.ends, FluidSharing::kWhole)) {
+    uses.push_back({part.link, static_cast<uint32_t>(std::max<int64_t>(part.share, 1)), 0});
   }
-  return uses.back().link == route.ends.second ? uses : Uses();
+  return uses;
 }
 
 FluidPaths::Uses FluidPaths::AckUses(const FluidRoute& route) const {

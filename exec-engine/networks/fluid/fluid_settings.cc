@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/model/fabric/spread_paths.h"
 #include "core/model/fabric/transport_attributes.h"
 #include "exec-engine/networks/fluid/fluid_sharing.h"
 
@@ -20,8 +21,7 @@ Result<FluidSettings> FluidSettingsOf(const Topology& topology) {
   set.header = transport.header.count();
   set.ack = transport.ack.count();
   set.packets_per_ack = transport.packets_per_ack;
-  set.split =
-      topology.fabric.routing == Routing::kSpray || topology.fabric.routing == Routing::kAdaptive;
+  set.split = Spreads(topology);
   const TransportSettings& attributes = transport.attributes;
   ASSIGN_OR_RETURN(set.window, ValueOf(kWindowBdp, attributes));
   set.window_set = std::any_of(attributes.begin(), attributes.end(), [](const auto& attribute) {
