@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/base/spelling.h"
+#include "workload-gen/import/hf/hf_expected.h"
 #include "workload-gen/import/hf/hf_families.h"
 #include "workload-gen/import/hf/hf_layer_types.h"
 #include "workload-gen/import/tree/job_tree.h"
@@ -71,6 +72,8 @@ class ConfigReader {
     // Latent attention replaces these widths; configurations repeat them.
     if (family_.Reads("kv_lora_rank")) used_.insert({"num_key_value_heads", "head_dim"});
     if (family_.Reads("index_topk")) CheckIndexers();
+    CheckRepeated();
+    NoteStoredFormat();
     CheckRest();
     const YamlNode* model = tree_.root().Find("model");
     return model == nullptr ? YamlNode() : *model;
@@ -132,7 +135,12 @@ class ConfigReader {
       const YamlNode* found = Field(name);
       if (value == nullptr) value = found;
     }
-    if (value == nullptr || family_.own_activation) return;
+    if (value == nullptr) return;
+    if (family_.own_activation) {
+      if (value->scalar == "silu") return;
+      return diagnostics_.Add(value->ErrorHere(fmt::format(
+          "'{}' is not the activation of a {}; expected silu", value->scalar, family_.type)));
+    }
     for (const HfActivation& activation : HfActivations()) {
       if (value->scalar != activation.name) continue;
       const char* meaning = family_.gated ? activation.gated : activation.plain;
@@ -621,6 +629,70 @@ class ConfigReader {
                     family_.type)));
   }
 
+  void CheckExpected(const HfExpected& expected, const YamlNode& key, const YamlNode& value) {
+    if (IsExpected(expected, value)) return notes_.ignored.push_back(key.scalar);
+    if (expected.effect == HfExpected::Effect::kSmall) return Unmodeled(key, expected.what);
+    diagnostics_.Add(key.ErrorHere(UnexpectedMessage(expected, value)));
+  }
+
+  // The text of the key that the fields before this one gave; empty: none did.
+  std::string Given(const char* key) const {
+    const YamlNode* model = tree_.root().Find("model");
+    const YamlNode* value = model == nullptr ? nullptr : model->Find(key);
+    return value == nullptr ? "" : value->scalar;
+  }
+
+  // Fields that repeat what other fields or the family say: a contradiction changes the model.
+  void CheckRepeated() {
+    const bool own_bias = !Given("qkv_bias").empty() || Given("architecture") == "gpt";
+    if (!own_bias) CheckRepeat("attention_bias", "false", "the biases of attention");
+    CheckRepeat("experts_per_token", Given("experts_per_token"), "num_experts_per_tok");
+    CheckRepeat("embd_pdrop", Given("dropout").empty() ? "0" : Given("dropout"),
+                "the dropout of the layers (model.dropout), which the embedding shares");
+    CheckRepeat("use_mla", family_.Reads("kv_lora_rank") ? "true" : "false",
+                "the attention of the family");
+    for (const char* name : {"use_qk_norm", "qk_layernorm", "qk_norm"}) {
+      CheckRepeat(name, Given("qk_norm").empty() ? "false" : Given("qk_norm"),
+                  "the norms of queries and keys (model.qk_norm)");
+    }
+    if (Given("layer_pattern").empty() && config_.Find("layer_types") != nullptr &&
+        !used_.contains("layer_types")) {
+      CheckLayersSeeAll();
+    }
+  }
+
+  void CheckRepeat(const char* name, const std::string& expected, const char* what) {
+    const YamlNode* value = config_.Find(name);
+    if (value == nullptr || IsNull(*value)) return;
+    if (used_.contains(name) || family_.Refuses(name)) return;
+    used_.insert(name);
+    const HfExpected equal = {name, {expected.c_str()}, ""};
+    if (IsExpected(equal, *value)) return notes_.ignored.push_back(name);
+    diagnostics_.Add(
+        value->ErrorHere(fmt::format("'{}' is {} and contradicts {}; expected {}", name,
+                                     value->scalar, what, expected.empty() ? "null" : expected)));
+  }
+
+  void NoteStoredFormat() {
+    const YamlNode* stored = config_.Find("quantization_config");
+    if (stored == nullptr || IsNull(*stored)) return;
+    notes_.remarks.emplace_back(
+        "'quantization_config' is the format of the stored weights; training.precision and "
+        "training.fp8_recipe give that of the training");
+  }
+
+  void CheckLayersSeeAll() {
+    used_.insert("layer_types");
+    for (const YamlNode& item : config_.Find("layer_types")->items) {
+      if (item.scalar == "full_attention" || item.scalar == "attention") continue;
+      return diagnostics_.Add(item.ErrorHere(
+          fmt::format("layers of '{}' are not supported for a {}; the valid value is "
+                      "full_attention",
+                      item.scalar, family_.type)));
+    }
+    notes_.ignored.push_back("layer_types");
+  }
+
   // Sorts the fields that no key reads: harmless, unmodeled, sizes, or unknown.
   void CheckRest() {
     for (const auto& [key, value] : config_.entries) {
@@ -630,6 +702,8 @@ class ConfigReader {
       const bool nothing = IsNullOrZero(value) || IsOneGroup(name, value);
       if (family_.Refuses(name) && !nothing) {
         Refuse(key, name);
+      } else if (const HfExpected* expected = FindHfExpected(name); expected != nullptr) {
+        CheckExpected(*expected, key, value);
       } else if (unmodeled != HfUnmodeled().end() && !nothing) {
         Unmodeled(key, unmodeled->second);
       } else if (unmodeled != HfUnmodeled().end() || HfHarmless().contains(name)) {
