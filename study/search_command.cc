@@ -33,6 +33,7 @@ const ToolInfo kTool = {
 
 constexpr size_t kMostLayouts = 1'000'000;
 constexpr const char* kTableName = "search.csv";
+constexpr const char* kBatchKey = "training.global_batch";
 
 struct Options {
   std::string model, cluster, out, network = "fluid";
@@ -43,6 +44,35 @@ struct Options {
   int jobs = 0;
   bool exhaustive = false, no_pages = false;
 };
+
+std::string KeyOfAssignment(const std::string& assignment) {
+  return assignment.substr(0, assignment.find('='));
+}
+
+// The axes of --over. A key has one of --set and --over, once.
+Result<std::vector<Axis>> AxesOf(const Options& options) {
+  std::vector<Axis> axes;
+  for (const std::string& text : options.over) {
+    ASSIGN_OR_RETURN(Axis axis, ParseAxis(text));
+    if (!IsTrainingOverride(axis.key + "=" + axis.values.front())) {
+      return Error(
+          fmt::format("--over {}: a search varies keys of the model; 'drydock sweep' "
+                      "varies those of the cluster as well",
+                      axis.key));
+    }
+    for (const Axis& other : axes) {
+      if (other.key != axis.key) continue;
+      return Error(fmt::format("--over {} is given twice; write its values in one list", axis.key));
+    }
+    for (const std::string& assignment : options.set) {
+      if (KeyOfAssignment(assignment) != axis.key) continue;
+      return Error(
+          fmt::format("--set {} and --over {}: leave one of them out", assignment, axis.key));
+    }
+    axes.push_back(std::move(axis));
+  }
+  return axes;
+}
 
 void Declare(CLI::App* app, Options* options, const CommonOptions&) {
   app->add_option("model", options->model,
@@ -95,7 +125,7 @@ void Declare(CLI::App* app, Options* options, const CommonOptions&) {
     if (options->sequence > 0) {
       options->set.push_back(fmt::format("model.sequence={}", options->sequence));
     }
-    for (const std::string& text : options->over) RETURN_IF_ERROR(ParseAxis(text));
+    RETURN_IF_ERROR(AxesOf(*options));
     RETURN_IF_ERROR(SplitOverrides(options->set));
     return OkStatus();
   });
@@ -110,10 +140,6 @@ Result<Generated> LoadBase(const EvaluatorOptions& evaluator, const std::vector<
   return base;
 }
 
-std::string KeyOfAssignment(const std::string& assignment) {
-  return assignment.substr(0, assignment.find('='));
-}
-
 // The layouts, each with the values of the axes: a product.
 struct SearchSpace {
   std::vector<std::string> keys;
@@ -123,81 +149,33 @@ struct SearchSpace {
 Result<SearchSpace> SpaceOf(const Options& options, const Generated& base) {
   std::vector<std::string> kept;
   for (const std::string& assignment : options.set) kept.push_back(KeyOfAssignment(assignment));
-  std::vector<Axis> axes;
-  for (const std::string& text : options.over) {
-    ASSIGN_OR_RETURN(Axis axis, ParseAxis(text));
-    if (!IsTrainingOverride(axis.key + "=" + axis.values.front())) {
-      return Error(
-          fmt::format("--over {}: a search varies keys of the model; 'drydock sweep' "
-                      "varies those of the cluster as well",
-                      axis.key));
-    }
-    kept.push_back(axis.key);
-    axes.push_back(std::move(axis));
+  ASSIGN_OR_RETURN(const std::vector<Axis> axes, AxesOf(options));
+  std::vector<Axis> given, others;  // keys of the layout, other keys
+  for (const Axis& axis : axes) (IsLayoutKey(axis.key) ? given : others).push_back(axis);
+  ASSIGN_OR_RETURN(LayoutSpace layouts, LayoutsOf(base.job, base.cluster.topology, kept, given));
+  if (layouts.layouts.empty()) {
+    return Error(
+        fmt::format("no layout of {} on these {} GPUs has the values that --set and --over ask "
+                    "for; leave one of them out",
+                    base.job.model.name, base.cluster.topology.gpu_count()));
   }
-  // An axis replaces the values of its key; degrees that depend on it are chosen for its values.
-  LayoutSpace layouts = LayoutsOf(base.job, base.cluster.topology, {});
   SearchSpace space;
-  std::vector<size_t> columns;
-  for (size_t i = 0; i < layouts.keys.size(); ++i) {
-    if (std::find(kept.begin(), kept.end(), layouts.keys[i]) != kept.end()) continue;
-    columns.push_back(i);
-    space.keys.push_back(layouts.keys[i]);
-  }
-  const auto agrees = [&](const std::vector<std::string>& layout) {
-    for (size_t i = 0; i < layouts.keys.size(); ++i) {
-      for (const std::string& assignment : options.set) {
-        if (assignment != layouts.keys[i] + "=" + layout[i] &&
-            KeyOfAssignment(assignment) == layouts.keys[i]) {
-          return false;
-        }
-      }
-      for (const Axis& axis : axes) {
-        if (axis.key != layouts.keys[i]) continue;
-        if (std::find(axis.values.begin(), axis.values.end(), layout[i]) == axis.values.end()) {
-          return false;
-        }
-      }
+  space.keys = std::move(layouts.keys);
+  space.values = std::move(layouts.layouts);
+  for (const Axis& axis : others) {
+    space.keys.push_back(axis.key);
+    if (space.values.size() * axis.values.size() > kMostLayouts) {
+      return Error(fmt::format("{} layouts with {}: a search has at most {}; fix values with --set",
+                               space.values.size() * axis.values.size(), axis.key, kMostLayouts));
     }
-    return true;
-  };
-  // Axes of keys that are no degree of a layout multiply the candidates.
-  std::vector<std::vector<std::string>> products = {{}};
-  std::vector<std::string> axis_keys;
-  for (const Axis& axis : axes) {
-    const bool degree =
-        std::find(layouts.keys.begin(), layouts.keys.end(), axis.key) != layouts.keys.end();
-    if (degree) {
-      // It varies with the layout, so it is a column of the layout after all.
-      const auto at = std::find(layouts.keys.begin(), layouts.keys.end(), axis.key);
-      columns.push_back(static_cast<size_t>(at - layouts.keys.begin()));
-      space.keys.push_back(axis.key);
-      continue;
-    }
-    axis_keys.push_back(axis.key);
     std::vector<std::vector<std::string>> longer;
-    for (const std::vector<std::string>& product : products) {
+    for (const std::vector<std::string>& shorter : space.values) {
       for (const std::string& value : axis.values) {
-        longer.push_back(product);
+        longer.push_back(shorter);
         longer.back().push_back(value);
       }
     }
-    products = std::move(longer);
-  }
-  for (const std::vector<std::string>& layout : layouts.layouts) {
-    if (!agrees(layout)) continue;
-    for (const std::vector<std::string>& product : products) {
-      std::vector<std::string>& values = space.values.emplace_back();
-      for (const size_t column : columns) values.push_back(layout[column]);
-      values.insert(values.end(), product.begin(), product.end());
-    }
-  }
-  space.keys.insert(space.keys.end(), axis_keys.begin(), axis_keys.end());
-  if (space.values.empty()) {
-    return Error(
-        fmt::format("no layout of {} on these {} GPUs has the values that --set and "
-                    "--over ask for; leave one of them out",
-                    base.job.model.name, base.cluster.topology.gpu_count()));
+    space.values = std::move(longer);
   }
   if (space.values.size() > kMostLayouts) {
     return Error(fmt::format("{} layouts: a search has at most {}; fix values with --set",
@@ -297,9 +275,13 @@ std::string CountsText(const SearchResult& result) {
   return text;
 }
 
+// A file of best/ that this tool writes.
+bool IsOwned(std::string_view name) { return name.ends_with(".yaml"); }
+
 // Writes the model with each of the best layouts.
 Status WriteBest(const Options& options, const EvaluatorOptions& evaluator,
                  const SearchResult& result) {
+  ASSIGN_OR_RETURN(StagedDirectory best, StagedDirectory::Create(options.out + "/best", IsOwned));
   for (size_t rank = 0; rank < result.best.size(); ++rank) {
     const Candidate& each = result.candidates[result.best[rank]];
     ASSIGN_OR_RETURN(const Overrides overrides, SplitOverrides(each.assignments));
@@ -307,19 +289,50 @@ Status WriteBest(const Options& options, const EvaluatorOptions& evaluator,
     ASSIGN_OR_RETURN(run.job, LoadJob(evaluator.model, overrides.model, &run.notes));
     ASSIGN_OR_RETURN(run.cluster, LoadCluster(evaluator.cluster, overrides.cluster));
     RETURN_IF_ERROR(Complete(&run));
-    RETURN_IF_ERROR(MakeDirectories(options.out + "/best"));
-    RETURN_IF_ERROR(WriteFileAtomically(fmt::format("{}/best/{}.yaml", options.out, rank + 1),
-                                        JobText(run.job)));
+    RETURN_IF_ERROR(best.Write(fmt::format("{}.yaml", rank + 1), JobText(run.job)));
   }
-  return OkStatus();
+  return best.Commit();
 }
 
-Status Run(const Options& options, const CommonOptions& common) {
+// A config.json says nothing of the batch, and each layout would get one of its own. All layouts
+// have that of the file's, so that their times compare. Returns its value; "": the model states it.
+std::string AssumedBatch(const Generated& base) {
+  for (const AssumedKey& each : base.notes.assumed) {
+    if (each.key == kBatchKey) return each.value;
+  }
+  return "";
+}
+
+// Every candidate has an answer. A process that died leaves none.
+Status CheckAllAnswered(const Options& options, const SearchResult& result) {
+  size_t failed = 0;
+  const Candidate* first = nullptr;
+  for (const Candidate& each : result.candidates) {
+    if (each.state != Candidate::State::kFailed) continue;
+    if (failed++ == 0) first = &each;
+  }
+  if (failed == 0) return OkStatus();
+  return Error(fmt::format("{} without an answer, the first is {}: {}; the same command tries {} "
+                           "again",
+                           Plural(failed, "layout"), Join(first->assignments, " "), first->reason,
+                           failed == 1 ? "it" : "them"),
+               {options.out, 0, 0});
+}
+
+Status Run(const Options& given, const CommonOptions& common) {
+  Options options = given;
   EvaluatorOptions evaluator;
   evaluator.model.path = FileMeant(ShippedKind::kModel, options.model);
   evaluator.cluster = FileMeant(ShippedKind::kCluster, options.cluster);
   evaluator.gpu_profiles = options.gpu_profiles;
   ASSIGN_OR_RETURN(const Generated base, LoadBase(evaluator, options.set));
+  ReportNotes(kTool, common, evaluator.model.path, base);
+  if (const std::string batch = AssumedBatch(base); !batch.empty()) {
+    options.set.push_back(fmt::format("{}={}", kBatchKey, batch));
+    Report(kTool, common,
+           fmt::format("all layouts have {} {}, as {} states none; --set replaces it", kBatchKey,
+                       batch, BaseName(evaluator.model.path)));
+  }
   ASSIGN_OR_RETURN(const SearchSpace space, SpaceOf(options, base));
   if (common.check) {
     Report(kTool, common,
@@ -345,7 +358,7 @@ Status Run(const Options& options, const CommonOptions& common) {
   search.pages = !options.no_pages;
   search.jobs = JobsOr(options.jobs);
   search.progress = [&](const std::string& stage, size_t done, size_t of) {
-    progress.Show(stage == "layouts" ? stage : "layouts over " + stage, done, of);
+    progress.Show(stage, done, of);
   };
   const std::string first = EvaluatedNetworks().front();
   const Result<SearchResult> result =
@@ -357,6 +370,7 @@ Status Run(const Options& options, const CommonOptions& common) {
   RETURN_IF_ERROR(WriteBest(options, evaluator, *result));
   fmt::print("{}{}\n", TextOf(space, *result, store), CountsText(*result));
   Report(kTool, common, fmt::format("{}: {}, best/", options.out, kTableName));
+  RETURN_IF_ERROR(CheckAllAnswered(options, *result));
   if (!result->best.empty()) return OkStatus();
   const auto& candidates = result->candidates;
   const auto near = std::min_element(

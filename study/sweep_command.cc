@@ -92,7 +92,7 @@ void Declare(CLI::App* app, Options* options, const CommonOptions&) {
       ->allow_extra_args(false);
   app->add_option("--metric", options->metrics,
                   "A figure that the table on the terminal shows; the first one ranks (default: "
-                  "iteration_s, tokens_per_s, mfu, memory_gb). May be repeated; 'help' lists them")
+                  "tokens_per_s, iteration_s, mfu, memory_gb). May be repeated; 'help' lists them")
       ->type_name("NAME")
       ->allow_extra_args(false);
   app->add_option("--show", options->show, "Points that the terminal shows")->capture_default_str();
@@ -143,6 +143,13 @@ Result<StudyFile> Merge(const Options& options) {
   const bool alone = options.cluster.empty() && options.megatron_arguments.empty();
   StudyFile study;
   if (alone) {
+    if (!FileExists(options.model) &&
+        FileMeant(ShippedKind::kModel, options.model) != options.model) {
+      return Error(
+          fmt::format("{0} is a model; it needs a cluster: drydock sweep {0} CLUSTER "
+                      "--over KEY=VALUES",
+                      options.model));
+    }
     ASSIGN_OR_RETURN(study, LoadStudy(options.model));
   } else if (options.megatron_arguments.empty()) {
     study.model = options.model;
@@ -167,6 +174,13 @@ Result<StudyFile> Merge(const Options& options) {
       *same = std::move(axis);
     }
   }
+  for (const Axis& axis : study.axes) {
+    for (const std::string& assignment : options.set) {
+      if (assignment.substr(0, assignment.find('=')) != axis.key) continue;
+      return Error(
+          fmt::format("--set {} and the axis {}: leave one of them out", assignment, axis.key));
+    }
+  }
   for (const std::string& text : options.zip) {
     std::vector<std::string>& names = study.zip.emplace_back();
     for (size_t begin = 0; begin <= text.size();) {
@@ -184,7 +198,7 @@ Result<StudyFile> Merge(const Options& options) {
   if (!options.network.empty()) study.network = options.network;
   if (!options.metrics.empty()) study.metrics = options.metrics;
   if (study.network.empty()) study.network = "fluid";
-  if (study.metrics.empty()) study.metrics = {"iteration_s", "tokens_per_s", "mfu", "memory_gb"};
+  if (study.metrics.empty()) study.metrics = {"tokens_per_s", "iteration_s", "mfu", "memory_gb"};
   return study;
 }
 
@@ -217,26 +231,26 @@ std::vector<std::string> AllOf(const Sweep& sweep, const SpacePoint& point) {
 }
 
 // Reads model and cluster with the values of a point.
-Status ReadPoint(const Sweep& sweep, const SpacePoint& point) {
+Result<Generated> ReadPoint(const Sweep& sweep, const SpacePoint& point) {
   ASSIGN_OR_RETURN(const Overrides overrides, SplitOverrides(AllOf(sweep, point)));
-  ImportNotes notes;
-  RETURN_IF_ERROR(LoadJob(sweep.evaluator.model, overrides.model, &notes));
-  RETURN_IF_ERROR(LoadCluster(sweep.evaluator.cluster, overrides.cluster));
-  return OkStatus();
+  Generated read;
+  ASSIGN_OR_RETURN(read.job, LoadJob(sweep.evaluator.model, overrides.model, &read.notes));
+  ASSIGN_OR_RETURN(read.cluster, LoadCluster(sweep.evaluator.cluster, overrides.cluster));
+  return read;
 }
 
 // If no point can be read, the study is wrong (an axis that names no key, a file that is missing),
-// not its points. Tries at most kMostTried of them.
-Status CheckReadable(const Sweep& sweep, const std::vector<SpacePoint>& points) {
+// not its points. Tries at most kMostTried of them, and returns the first that can be read.
+Result<Generated> FirstReadable(const Sweep& sweep, const std::vector<SpacePoint>& points) {
   constexpr size_t kMostTried = 1000;
   const size_t step = (points.size() + kMostTried - 1) / kMostTried;
-  Status first;
+  std::optional<Error> first;
   for (size_t i = 0; i < points.size(); i += step) {
-    const Status read = ReadPoint(sweep, points[i]);
-    if (read.ok()) return OkStatus();
-    if (first.ok()) first = read;
+    Result<Generated> read = ReadPoint(sweep, points[i]);
+    if (read.ok()) return read;
+    if (!first) first = read.error();
   }
-  return first;
+  return *first;
 }
 
 std::string SharedText(const Shared& shared) {
@@ -284,7 +298,8 @@ Status Run(const Options& options, const CommonOptions& common) {
         all > kMostPoints ? "leave values out, or search instead" : "if you mean that, add --yes"));
   }
   ASSIGN_OR_RETURN(const std::vector<SpacePoint> points, PointsOf(sweep.space));
-  RETURN_IF_ERROR(CheckReadable(sweep, points));
+  ASSIGN_OR_RETURN(const Generated readable, FirstReadable(sweep, points));
+  ReportNotes(kTool, common, sweep.evaluator.model.path, readable);
   if (common.check) {
     Report(kTool, common,
            fmt::format("{} of {} before the constraints", Plural(points.size(), "point"), all));

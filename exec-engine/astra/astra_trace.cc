@@ -24,8 +24,14 @@ constexpr size_t kMostNodes = 20'000'000;
 class TraceReader {
  public:
   TraceReader(std::string path, int npu, const DimensionNetwork& network,
-              const CollectiveSystem& system, const std::map<std::string, int>& groups)
-      : path_(std::move(path)), npu_(npu), network_(network), system_(system), groups_(groups) {}
+              const CollectiveSystem& system, const std::map<std::string, int>& groups,
+              const std::vector<std::vector<int>>& members)
+      : path_(std::move(path)),
+        npu_(npu),
+        network_(network),
+        system_(system),
+        groups_(groups),
+        members_(members) {}
 
   Result<std::vector<AstraNode>> Read(const std::string& content) {
     RETURN_IF_ERROR(
@@ -199,6 +205,11 @@ class TraceReader {
                                    Printable(text)));
     }
     out->group = group->second;
+    const std::vector<int>& members = members_[static_cast<size_t>(out->group)];
+    if (std::find(members.begin(), members.end(), npu_) == members.end()) {
+      return Bad(node, fmt::format("NPU {} is not a member of the group '{}' of --groups", npu_,
+                                   Printable(text)));
+    }
     return OkStatus();
   }
 
@@ -224,7 +235,8 @@ class TraceReader {
   const int npu_;
   const DimensionNetwork& network_;
   const CollectiveSystem& system_;
-  const std::map<std::string, int>& groups_;
+  const std::map<std::string, int>& groups_;      // by name, an index of members_
+  const std::vector<std::vector<int>>& members_;  // AstraWorkload::groups
   std::vector<AstraNode> nodes_;
   std::vector<std::vector<uint64_t>> deps_;
 };
@@ -281,7 +293,7 @@ Result<AstraWorkload> ReadAstraWorkload(const std::string& prefix, const std::st
       workload.of_npu.resize(static_cast<size_t>(npu), workload.of_npu[0]);
     }
     ASSIGN_OR_RETURN(std::vector<AstraNode> read,
-                     TraceReader(path, npu, network, system, names).Read(content));
+                     TraceReader(path, npu, network, system, names, workload.groups).Read(content));
     for (const AstraNode& node : read) {
       const bool messages = node.kind == Kind::kSend || node.kind == Kind::kReceive;
       if (messages || node.group != 0) workload.alike = false;

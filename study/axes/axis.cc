@@ -7,6 +7,8 @@
 #include <optional>
 #include <string_view>
 
+#include "core/base/spelling.h"
+
 namespace drydock {
 namespace {
 
@@ -120,8 +122,6 @@ Status CheckKey(const std::string& key) {
 
 }  // namespace
 
-std::string Axis::ShortName() const { return key.substr(key.rfind('.') + 1); }
-
 Result<Axis> ParseAxis(const std::string& text) {
   const auto wrong = [&](const std::string& what) {
     return Error(fmt::format("--over {}: {}", text, what));
@@ -171,6 +171,24 @@ Result<Axis> AxisOf(const YamlNode& key, const YamlNode& value) {
     return value.ErrorHere(distinct.error().message());
   }
   return axis;
+}
+
+Result<size_t> FindAxis(const std::vector<Axis>& axes, const std::string& name) {
+  std::vector<size_t> found;
+  std::vector<std::string> names;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const std::string& key = axes[i].key;
+    if (key == name) return i;
+    if (key.ends_with("." + name)) found.push_back(i);
+    names.push_back(key.substr(key.rfind('.') + 1));
+  }
+  if (found.size() == 1) return found[0];
+  if (found.empty()) {
+    for (const Axis& axis : axes) names.push_back(axis.key);
+    return Error(fmt::format("there is no axis '{}'{}", name, DidYouMean(name, names)));
+  }
+  return Error(fmt::format("'{}' may be {} or {}; write more of the key", name, axes[found[0]].key,
+                           axes[found[1]].key));
 }
 
 }  // namespace drydock

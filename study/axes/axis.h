@@ -14,9 +14,6 @@ struct Axis {
   std::string key;                  // "parallel.tensor"
   std::vector<std::string> values;  // as --set takes them; distinct, at least one
   Location location;                // of the axis in a study file; unknown on a command line
-
-  // "tensor" of "parallel.tensor".
-  std::string ShortName() const;
 };
 
 // Most values of one axis.
@@ -33,6 +30,10 @@ Result<Axis> ParseAxis(const std::string& text);
 // The same for an entry of `over:` in a study file: `value` is a list of values and ranges, or one
 // of them.
 Result<Axis> AxisOf(const YamlNode& key, const YamlNode& value);
+
+// The axis that `name` means: its whole key, or the end of one key alone, such as "tensor" or
+// "leaf.rate". Errors: no axis or several.
+Result<size_t> FindAxis(const std::vector<Axis>& axes, const std::string& name);
 
 }  // namespace drydock
 

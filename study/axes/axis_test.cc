@@ -18,7 +18,6 @@ Axis AxisFrom(const std::string& text) { return ParseAxis(text).value(); }
 TEST(Axis, ListsValues) {
   const Axis axis = AxisFrom("parallel.tensor=1,2, 4");
   EXPECT_EQ(axis.key, "parallel.tensor");
-  EXPECT_EQ(axis.ShortName(), "tensor");
   EXPECT_THAT(axis.values, ElementsAre("1", "2", "4"));
 }
 

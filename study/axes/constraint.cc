@@ -4,11 +4,11 @@
 #include <muParser.h>
 
 #include <charconv>
+#include <cmath>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <utility>
-
-#include "core/base/spelling.h"
 
 namespace drydock {
 namespace {
@@ -26,26 +26,15 @@ std::optional<double> NumberOf(const std::string& value) {
   return number;
 }
 
-std::vector<std::string> NamesOf(const std::vector<Axis>& axes) {
-  std::vector<std::string> names;
-  for (const Axis& axis : axes) names.push_back(axis.ShortName());
-  for (const Axis& axis : axes) names.push_back(axis.key);
-  return names;
-}
-
-// The axis that `name` means.
-Result<size_t> AxisCalled(const std::string& name, const std::vector<Axis>& axes) {
-  std::vector<size_t> found;
-  for (size_t i = 0; i < axes.size(); ++i) {
-    if (axes[i].key == name) return i;
-    if (axes[i].ShortName() == name) found.push_back(i);
+// The place of a '=' that is part of no comparison.
+size_t FindAssignment(const std::string& text) {
+  for (size_t at = text.find('='); at != std::string::npos; at = text.find('=', at + 1)) {
+    const bool compares = at > 0 && std::string_view("<>!").find(text[at - 1]) != std::string::npos;
+    const bool twice = at + 1 < text.size() && text[at + 1] == '=';
+    if (!compares && !twice) return at;
+    if (!compares) ++at;
   }
-  if (found.size() == 1) return found[0];
-  if (found.empty()) {
-    return Error(fmt::format("there is no axis '{}'{}", name, DidYouMean(name, NamesOf(axes))));
-  }
-  return Error(fmt::format("'{}' may be {} or {}; write the whole key", name, axes[found[0]].key,
-                           axes[found[1]].key));
+  return std::string::npos;
 }
 
 }  // namespace
@@ -68,15 +57,14 @@ Result<Constraint> Constraint::Parse(const std::string& text, const std::vector<
   auto compiled = std::make_unique<Compiled>();
   compiled->numbers.resize(axes.size());
   compiled->present.resize(axes.size());
+  // muParser takes it for an assignment to the axis.
+  if (const size_t at = FindAssignment(text); at != std::string::npos) {
+    return wrong(fmt::format("'=' at position {} changes nothing; write '==' to compare", at + 1));
+  }
   mu::Parser& parser = compiled->parser;
   parser.DefineNameChars(kNameCharacters);
   parser.DefineOprt(
-      "%",
-      [](double a, double b) {
-        return b == 0 ? 1.0
-                      : static_cast<double>(static_cast<int64_t>(a) % static_cast<int64_t>(b));
-      },
-      mu::prMUL_DIV);
+      "%", [](double a, double b) { return std::fmod(a, b); }, mu::prMUL_DIV);
   try {
     parser.SetExpr(text);
     // muParser calls a name without a value a variable that is used.
@@ -84,7 +72,7 @@ Result<Constraint> Constraint::Parse(const std::string& text, const std::vector<
     std::vector<std::string> names;
     for (const auto& [name, unused] : parser.GetUsedVar()) names.push_back(name);
     for (const std::string& name : names) {
-      const Result<size_t> axis = AxisCalled(name, axes);
+      const Result<size_t> axis = FindAxis(axes, name);
       if (!axis.ok()) return wrong(axis.error().message());
       std::vector<double>& numbers = compiled->numbers[*axis];
       numbers.clear();
@@ -111,7 +99,8 @@ bool Constraint::Holds(const std::vector<size_t>& values) const {
     const std::vector<double>& numbers = compiled_->numbers[i];
     if (!numbers.empty()) compiled_->present[i] = numbers[values[i]];
   }
-  return compiled_->parser.Eval() != 0;
+  const double value = compiled_->parser.Eval();
+  return value != 0 && !std::isnan(value);
 }
 
 }  // namespace drydock

@@ -11,7 +11,7 @@
 
 namespace drydock {
 
-// Names in the expression are axes: the whole key, or its last part where one axis has it. An axis
+// Names in the expression are axes (FindAxis). An axis
 // of numbers counts with its value; units are left out ("200 Gbps" is 200). Not thread-safe.
 class Constraint {
  public:
@@ -22,7 +22,8 @@ class Constraint {
   ~Constraint();
 
   const std::string& text() const { return text_; }
-  // `values`: an index into Axis::values for each axis. A result of 0 is false.
+  // `values`: an index into Axis::values for each axis. A result of 0 is false, and so is none (0 /
+  // 0).
   bool Holds(const std::vector<size_t>& values) const;
 
  private:

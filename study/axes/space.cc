@@ -6,8 +6,6 @@
 #include <cstdint>
 #include <utility>
 
-#include "core/base/spelling.h"
-
 namespace drydock {
 namespace {
 
@@ -40,19 +38,12 @@ Status CheckDistinctKeys(const std::vector<Axis>& axes) {
   return OkStatus();
 }
 
-Result<size_t> FindAxis(const std::vector<Axis>& axes, const std::string& name) {
-  std::vector<std::string> names;
-  for (size_t i = 0; i < axes.size(); ++i) {
-    if (axes[i].key == name || axes[i].ShortName() == name) return i;
-    names.push_back(axes[i].key);
-  }
-  return Error(fmt::format("zip: there is no axis '{}'{}", name, DidYouMean(name, names)));
-}
-
 Status AddZip(const std::vector<std::string>& names, Space* space) {
   std::vector<size_t> group;
   for (const std::string& name : names) {
-    ASSIGN_OR_RETURN(const size_t axis, FindAxis(space->axes, name));
+    const Result<size_t> named = FindAxis(space->axes, name);
+    if (!named.ok()) return Error(fmt::format("zip: {}", named.error().message()));
+    const size_t axis = *named;
     for (const std::vector<size_t>& other : space->zipped) {
       if (std::find(other.begin(), other.end(), axis) == other.end()) continue;
       return Error(fmt::format("zip: {} is in two lists", space->axes[axis].key));

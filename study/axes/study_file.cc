@@ -92,6 +92,11 @@ std::string Beside(const std::string& name, const std::string& study) {
 
 Result<StudyFile> ParseStudy(const std::string& text, const std::string& file_name) {
   ASSIGN_OR_RETURN(const YamlNode root, ParseYaml(text, file_name));
+  if (root.Find("over") == nullptr && root.Find("cluster") == nullptr) {
+    return root.ErrorHere(
+        "this is not a study file, which has 'model', 'cluster' and 'over'; a model needs a "
+        "cluster beside it: drydock sweep MODEL CLUSTER --over KEY=VALUES");
+  }
   Diagnostics diagnostics;
   StudyFile study;
   YamlReader reader(root, "study", &diagnostics);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "compute-sim/model/simulate.h"
@@ -26,6 +27,14 @@ Evaluation Refused(const Error& error) {
   evaluation.state = PointState::kRefused;
   evaluation.reason = OneLine(error);
   return evaluation;
+}
+
+// A rank of the first stage holds the activations of at most so many, interleaved stages included,
+// and then its schedule repeats itself.
+int FewMicrobatches(const ParallelLayout& layout) {
+  const int turn =
+      layout.chunks > 1 ? std::max(layout.pipeline, layout.microbatch_group) : layout.pipeline;
+  return std::max(3, 2 * turn);
 }
 
 }  // namespace
@@ -72,54 +81,81 @@ Result<Evaluator::Cluster*> Evaluator::ClusterOf(const std::vector<std::string>&
   return cluster.get();
 }
 
-Result<Evaluator::Cluster*> Evaluator::Build(const std::vector<std::string>& assignments,
-                                             Generated* run, std::optional<MemoryVerdict>* memory,
-                                             PointState* state, std::string* reason) {
+Result<Evaluator::Cluster*> Evaluator::Load(const std::vector<std::string>& assignments,
+                                            Generated* run) {
   ASSIGN_OR_RETURN(const Overrides overrides, SplitOverrides(assignments));
   ASSIGN_OR_RETURN(run->job, LoadJob(options_.model, overrides.model, &run->notes));
   ASSIGN_OR_RETURN(Cluster* const cluster, ClusterOf(overrides.cluster));
   run->cluster = cluster->input;
   RETURN_IF_ERROR(Complete(run));
-  RETURN_IF_ERROR(drydock::Build(run, LayoutHint::kNone));
-  *memory = JudgeMemory(run->workload);
-  if (*memory && !(*memory)->fits() && !options_.simulate_unfit) {
-    *state = PointState::kUnfit;
-    *reason = ToString(**memory);
-  }
   return cluster;
 }
 
 Result<Evaluation> Evaluator::Evaluate(const std::vector<std::string>& assignments) {
-  Evaluation evaluation;
   Generated run;
-  const Result<Cluster*> cluster =
-      Build(assignments, &run, &evaluation.memory, &evaluation.state, &evaluation.reason);
+  const Result<Cluster*> cluster = Load(assignments, &run);
   if (!cluster.ok()) return Refused(cluster.error());
-  if (evaluation.state != PointState::kDone) return evaluation;
+  if (const Status built = Build(&run, LayoutHint::kNone); !built.ok()) {
+    return Refused(built.error());
+  }
+  Evaluation evaluation;
+  evaluation.memory = JudgeMemory(run.workload);
+  if (evaluation.memory && !evaluation.memory->fits() && !options_.simulate_unfit) {
+    evaluation.state = PointState::kUnfit;
+    evaluation.reason = ToString(*evaluation.memory);
+    return evaluation;
+  }
   Result<Summary> summary = Simulated(std::move(run), *cluster, &evaluation);
   if (!summary.ok()) return Refused(summary.error());
   evaluation.summary = *std::move(summary);
   return evaluation;
 }
 
+Result<Outline> Evaluator::OutlineOf(const std::vector<std::string>& assignments) {
+  Outline outline;
+  ASSIGN_OR_RETURN(const Overrides overrides, SplitOverrides(assignments));
+  outline.cluster_overrides = overrides.cluster;
+  RETURN_IF_ERROR(Load(assignments, &outline.run));
+  ASSIGN_OR_RETURN(outline.layout, LayoutOf(outline.run, LayoutHint::kNone));
+  return outline;
+}
+
 Result<Prepared> Evaluator::Prepare(const std::vector<std::string>& assignments) {
   Prepared prepared;
-  Generated run;
   const auto refuse = [&](const Error& error) {
     prepared.state = PointState::kRefused;
     prepared.reason = OneLine(error);
     return std::move(prepared);
   };
-  const Result<Cluster*> cluster =
-      Build(assignments, &run, &prepared.memory, &prepared.state, &prepared.reason);
-  if (!cluster.ok()) return refuse(cluster.error());
-  if (prepared.state != PointState::kDone) return prepared;
-  Result<KernelTimes> times = TimesOf(run.workload, run.attention, *cluster);
+  Result<Outline> outline = OutlineOf(assignments);
+  if (!outline.ok()) return refuse(outline.error());
+  const int all = outline->layout.microbatches;
+  const int few = FewMicrobatches(outline->layout);
+  if (few < all) {
+    outline->run.job.training.batch.global =
+        outline->run.job.training.batch.micro * outline->layout.data * few;
+    Result<ParallelLayout> layout = LayoutOf(outline->run, LayoutHint::kNone);
+    if (!layout.ok()) return refuse(layout.error());
+    outline->layout = *std::move(layout);
+    prepared.more = all - few;
+  }
+  prepared.varies = outline->varies();
+  prepared.workload = BuildOps(outline->run, outline->layout);
+  prepared.memory = JudgeMemory(prepared.workload);
+  if (prepared.memory && !prepared.memory->fits() && !options_.simulate_unfit) {
+    prepared.state = PointState::kUnfit;
+    prepared.reason = ToString(*prepared.memory);
+    return prepared;
+  }
+  Result<KernelTimes> times = TimesOf(*outline, prepared.workload);
   if (!times.ok()) return refuse(times.error());
   prepared.times = *std::move(times);
-  prepared.workload = std::move(run.workload);
-  prepared.varies = !run.cluster.variation.none();
   return prepared;
+}
+
+Result<KernelTimes> Evaluator::TimesOf(const Outline& outline, const Workload& workload) {
+  ASSIGN_OR_RETURN(Cluster* const cluster, ClusterOf(outline.cluster_overrides));
+  return TimesOf(workload, AttentionOf(outline.run), cluster);
 }
 
 Result<KernelTimes> Evaluator::TimesOf(const Workload& workload, const std::string& attention,

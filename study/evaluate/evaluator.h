@@ -35,14 +35,25 @@ struct EvaluatorOptions {
 // The networks that a study can use.
 std::vector<std::string> EvaluatedNetworks();
 
-// A point before its replay.
+// A point before its workload: a layout that is possible.
+struct Outline {
+  Generated run;  // without its workload
+  ParallelLayout layout;
+  std::vector<std::string> cluster_overrides;  // what of the assignments is the cluster's
+  // GPUs or links of the cluster differ from their files (jitter, faults).
+  bool varies() const { return !run.cluster.variation.none(); }
+};
+
+// A point before its replay, with as few micro-batches as its memory and its schedule show
+// themselves in.
 struct Prepared {
   PointState state = PointState::kDone;  // kDone: it can be simulated
   std::string reason;
   std::optional<MemoryVerdict> memory;
-  Workload workload;    // of kDone
-  KernelTimes times;    // of kDone
-  bool varies = false;  // GPUs or links of the cluster differ from their files (jitter, faults)
+  Workload workload;  // of kDone
+  KernelTimes times;  // of kDone
+  int64_t more = 0;   // micro-batches of the point beyond those of `workload`
+  bool varies = false;
 };
 
 // What points had in common.
@@ -61,8 +72,12 @@ class Evaluator {
   // (a library that is missing), not of the point.
   Result<Evaluation> Evaluate(const std::vector<std::string>& assignments);
 
+  // What Evaluate does before the workload. Errors are the point's.
+  Result<Outline> OutlineOf(const std::vector<std::string>& assignments);
   // What Evaluate does before plans and replay.
   Result<Prepared> Prepare(const std::vector<std::string>& assignments);
+  // The kernel times of a workload of this outline. Errors are the point's.
+  Result<KernelTimes> TimesOf(const Outline& outline, const Workload& workload);
 
   Shared shared() const;
 
@@ -71,10 +86,8 @@ class Evaluator {
 
   explicit Evaluator(EvaluatorOptions options);
   Result<Cluster*> ClusterOf(const std::vector<std::string>& overrides);
-  // Makes the workload, and judges its memory. Sets *state and *reason unless it can be simulated.
-  Result<Cluster*> Build(const std::vector<std::string>& assignments, Generated* run,
-                         std::optional<MemoryVerdict>* memory, PointState* state,
-                         std::string* reason);
+  // Reads model and cluster.
+  Result<Cluster*> Load(const std::vector<std::string>& assignments, Generated* run);
   Result<KernelTimes> TimesOf(const Workload& workload, const std::string& attention,
                               Cluster* cluster);
   Result<Summary> Simulated(Generated run, Cluster* cluster, Evaluation* evaluation);

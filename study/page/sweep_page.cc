@@ -69,8 +69,10 @@ std::string DataOf(const SweepTable& table) {
   return SafeInScript(data.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
-std::string NumberText(const std::optional<double>& value) {
-  return value ? FigureText(*value) : "";
+// A cell of a figure. The page sorts by its key.
+std::string NumberCell(const std::optional<double>& value) {
+  if (!value) return "<td class=\"n\"></td>";
+  return fmt::format("<td class=\"n\" data-key=\"{:.12g}\">{}</td>", *value, FigureText(*value));
 }
 
 // The table works without the script; the best point comes first, then those without figures.
@@ -93,8 +95,7 @@ std::string TableSection(const SweepTable& table) {
                        FileOf(table, *row));
     for (const std::string& value : row->values) out += "<td>" + Html(value) + "</td>";
     for (const Metric& metric : Metrics()) {
-      out += fmt::format("<td class=\"n\">{}</td>",
-                         NumberText(ValueOf(row->record.metrics, metric.name)));
+      out += NumberCell(ValueOf(row->record.metrics, metric.name));
     }
     out += "<td>" + Html(StateName(row->record.state)) +
            (done ? "" : ": " + Html(Printable(row->record.reason))) + "</td></tr>\n";

@@ -1,6 +1,12 @@
 #include "study/search/layouts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <string_view>
 
 #include "workload-gen/job/key.h"
 
@@ -33,28 +39,50 @@ int DomainOf(const Topology& topology) {
   return std::max(1, smallest);
 }
 
+constexpr std::array<std::string_view, 10> kKeys = {
+    "parallel.tensor",        "parallel.sequence_parallel",
+    "parallel.pipeline",      "parallel.virtual_pipeline",
+    "parallel.context",       "parallel.expert",
+    "parallel.expert_tensor", "fsdp.replicas",
+    "training.micro_batch",   "training.recompute"};
+
+std::optional<int> NumberOf(const std::string& text) {
+  int number = 0;
+  const char* end = text.data() + text.size();
+  const auto [at, failed] = std::from_chars(text.data(), end, number);
+  if (failed != std::errc() || at != end || number < 1) return std::nullopt;
+  return number;
+}
+
 struct Layout {
   int tensor = 1, pipeline = 1, virtual_pipeline = 1, context = 1, expert = 1, expert_tensor = 0;
   int micro = 1, replicas = 1;
-  std::string recompute;
+  std::string sequence_parallel, recompute;
 };
 
 // Goes through all combinations, from the outermost degree to the innermost.
 class Enumeration {
  public:
   Enumeration(const TrainingJob& job, const Topology& topology,
-              const std::vector<std::string>& kept)
-      : job_(job), kept_(kept), gpus_(topology.gpu_count()), domain_(DomainOf(topology)) {
+              const std::vector<std::string>& kept, const std::vector<Axis>& given)
+      : job_(job),
+        kept_(kept),
+        given_(given),
+        gpus_(topology.gpu_count()),
+        domain_(DomainOf(topology)) {
     const bool megatron = job.training.framework == FrameworkKind::kMegatron;
     const bool fsdp = job.training.framework == FrameworkKind::kFsdp;
     const bool experts = job.model.moe.experts > 0;
     Choose("parallel.tensor", megatron || fsdp, [](const Layout& l) { return Text(l.tensor); });
-    Choose("parallel.sequence_parallel", (megatron || fsdp) && !Keeps("parallel.tensor"),
-           [](const Layout& l) { return std::string(l.tensor > 1 ? "true" : "false"); });
+    Choose("parallel.sequence_parallel",
+           (megatron || fsdp) &&
+               (!Keeps("parallel.tensor") || Given("parallel.sequence_parallel") != nullptr),
+           [](const Layout& l) { return l.sequence_parallel; });
     Choose("parallel.pipeline", megatron, [](const Layout& l) { return Text(l.pipeline); });
     Choose("parallel.virtual_pipeline", megatron,
            [](const Layout& l) { return Text(l.virtual_pipeline); });
-    Choose("parallel.context", job.model.sequence >= kLongSequence,
+    Choose("parallel.context",
+           job.model.sequence >= kLongSequence || Given("parallel.context") != nullptr,
            [](const Layout& l) { return Text(l.context); });
     Choose("parallel.expert", megatron && experts, [](const Layout& l) { return Text(l.expert); });
     Choose("parallel.expert_tensor", megatron && experts,
@@ -64,23 +92,10 @@ class Enumeration {
     Choose("training.recompute", true, [](const Layout& l) { return l.recompute; });
   }
 
-  LayoutSpace All() {
-    const TrainingJob& job = job_;
-    const ParallelRules& own = job.parallel;
-    Layout l;
-    l.recompute = OwnRecompute();
-    for (const int tensor : Values("parallel.tensor", own.tensor, DivisorsUpTo(domain_, domain_))) {
-      l.tensor = tensor;
-      for (const int context :
-           Values("parallel.context", own.context, PowersUpTo(std::min(gpus_, kMostContext)))) {
-        l.context = context;
-        for (const int pipeline :
-             Values("parallel.pipeline", own.pipeline, DivisorsUpTo(gpus_, job.model.layers))) {
-          l.pipeline = pipeline;
-          AddPipeline(l);
-        }
-      }
-    }
+  Result<LayoutSpace> All() {
+    RETURN_IF_ERROR(CheckGiven());
+    Enumerate();
+    RETURN_IF_ERROR(CheckGivenAreMet());
     return std::move(space_);
   }
 
@@ -88,6 +103,67 @@ class Enumeration {
   using TextOf = std::string (*)(const Layout&);
   static std::string Text(int value) { return std::to_string(value); }
 
+  void Enumerate() {
+    const TrainingJob& job = job_;
+    const ParallelRules& own = job.parallel;
+    Layout l;
+    for (const int tensor : Values("parallel.tensor", own.tensor, DivisorsUpTo(domain_, domain_))) {
+      l.tensor = tensor;
+      for (const int context :
+           Values("parallel.context", own.context, PowersUpTo(std::min(gpus_, kMostContext)))) {
+        l.context = context;
+        for (const int pipeline :
+             Divisors("parallel.pipeline", own.pipeline, DivisorsUpTo(gpus_, job.model.layers))) {
+          l.pipeline = pipeline;
+          AddPipeline(l);
+        }
+      }
+    }
+  }
+
+  // Keys of the framework, and numbers where a key has numbers.
+  Status CheckGiven() const {
+    for (const Axis& axis : given_) {
+      if (!Chooses(axis.key)) {
+        return Error(
+            fmt::format("--over {}: no layout of this model and its framework has this "
+                        "key; give its value with --set",
+                        axis.key));
+      }
+      if (axis.key == "parallel.sequence_parallel" || axis.key == "training.recompute") continue;
+      for (const std::string& value : axis.values) {
+        if (!NumberOf(value)) {
+          return Error(fmt::format("--over {}: '{}' is not a number from 1 on", axis.key, value));
+        }
+      }
+    }
+    return OkStatus();
+  }
+
+  Status CheckGivenAreMet() const {
+    for (const Axis& axis : given_) {
+      const auto column = static_cast<size_t>(
+          std::find(space_.keys.begin(), space_.keys.end(), axis.key) - space_.keys.begin());
+      for (const std::string& value : axis.values) {
+        const bool met =
+            std::any_of(space_.layouts.begin(), space_.layouts.end(),
+                        [&](const std::vector<std::string>& l) { return l[column] == value; });
+        if (met) continue;
+        return Error(
+            fmt::format("--over {}: no layout of {} on these {} GPUs has the value {}; it divides "
+                        "what it has to (GPUs, layers, experts, the global batch) with none of the "
+                        "others",
+                        axis.key, job_.model.name, gpus_, value));
+      }
+    }
+    return OkStatus();
+  }
+
+  const Axis* Given(const std::string& key) const {
+    const auto axis = std::find_if(given_.begin(), given_.end(),
+                                   [&](const Axis& each) { return each.key == key; });
+    return axis == given_.end() ? nullptr : &*axis;
+  }
   bool Keeps(const std::string& key) const {
     return std::find(kept_.begin(), kept_.end(), key) != kept_.end();
   }
@@ -100,7 +176,29 @@ class Enumeration {
     return std::find(space_.keys.begin(), space_.keys.end(), key) != space_.keys.end();
   }
   std::vector<int> Values(const std::string& key, int own, std::vector<int> all) const {
-    return Chooses(key) ? all : std::vector<int>{own};
+    if (!Chooses(key)) return {own};
+    return Given(key) == nullptr ? all : GivenNumbers(key);
+  }
+  // The same where `all` is complete: a given value that is not among them is left out.
+  std::vector<int> Divisors(const std::string& key, int own, std::vector<int> all) const {
+    if (!Chooses(key)) return {own};
+    if (Given(key) == nullptr) return all;
+    std::vector<int> values = GivenNumbers(key);
+    std::erase_if(values,
+                  [&](int value) { return std::find(all.begin(), all.end(), value) == all.end(); });
+    return values;
+  }
+  std::vector<int> GivenNumbers(const std::string& key) const {
+    std::vector<int> values;
+    for (const std::string& value : Given(key)->values) values.push_back(*NumberOf(value));
+    return values;
+  }
+  // The same for keys of words.
+  std::vector<std::string> Words(const std::string& key, const std::string& own,
+                                 std::vector<std::string> all) const {
+    if (!Chooses(key)) return {own};
+    const Axis* const given = Given(key);
+    return given == nullptr ? all : given->values;
   }
   std::string OwnRecompute() const { return FindKey("training.recompute")->kind->Text(job_); }
 
@@ -114,7 +212,7 @@ class Enumeration {
       chunks = DivisorsUpTo(layers / l.pipeline, layers);
     }
     for (const int chunk :
-         Values("parallel.virtual_pipeline", job_.parallel.virtual_pipeline, std::move(chunks))) {
+         Divisors("parallel.virtual_pipeline", job_.parallel.virtual_pipeline, std::move(chunks))) {
       l.virtual_pipeline = chunk;
       AddExperts(l, static_cast<int>(gpus_ / model));
     }
@@ -123,12 +221,13 @@ class Enumeration {
   void AddExperts(Layout l, int data) {
     const int experts = job_.model.moe.experts;
     const ParallelRules& own = job_.parallel;
-    for (const int expert : Values("parallel.expert", own.expert, DivisorsUpTo(experts, experts))) {
+    for (const int expert :
+         Divisors("parallel.expert", own.expert, DivisorsUpTo(experts, experts))) {
       l.expert = expert;
       const int own_tensor = own.expert_tensor > 0 ? own.expert_tensor : l.tensor;
       std::vector<int> tensors = {1};
       if (l.tensor > 1) tensors.push_back(l.tensor);
-      for (const int tensor : Values("parallel.expert_tensor", own_tensor, std::move(tensors))) {
+      for (const int tensor : Divisors("parallel.expert_tensor", own_tensor, std::move(tensors))) {
         l.expert_tensor = tensor;
         if (experts > 0 && (gpus_ / l.pipeline) % (expert * tensor) != 0) continue;
         AddBatches(l, data);
@@ -137,20 +236,21 @@ class Enumeration {
   }
 
   void AddBatches(Layout l, int data) {
-    for (const int replicas : Values("fsdp.replicas", 1, DivisorsUpTo(data, data))) {
+    for (const int replicas : Divisors("fsdp.replicas", 1, DivisorsUpTo(data, data))) {
       l.replicas = replicas;
       for (const int micro :
            Values("training.micro_batch", static_cast<int>(job_.training.batch.micro),
                   PowersUpTo(kMostMicroBatch))) {
         if (job_.training.batch.global % (int64_t{data} * micro) != 0) continue;
         l.micro = micro;
-        for (const char* recompute : {"none", "selective", "full"}) {
-          if (Chooses("training.recompute")) {
-            l.recompute = recompute;
-          } else if (recompute != std::string("none")) {
-            continue;  // its own, once
+        for (const std::string& recompute :
+             Words("training.recompute", OwnRecompute(), {"none", "selective", "full"})) {
+          l.recompute = recompute;
+          for (const std::string& parallel :
+               Words("parallel.sequence_parallel", "", {l.tensor > 1 ? "true" : "false"})) {
+            l.sequence_parallel = parallel;
+            Add(l);
           }
-          Add(l);
         }
       }
     }
@@ -163,6 +263,7 @@ class Enumeration {
 
   const TrainingJob& job_;
   const std::vector<std::string>& kept_;
+  const std::vector<Axis>& given_;
   const int gpus_;
   const int domain_;
   LayoutSpace space_;
@@ -171,9 +272,14 @@ class Enumeration {
 
 }  // namespace
 
-LayoutSpace LayoutsOf(const TrainingJob& job, const Topology& topology,
-                      const std::vector<std::string>& kept) {
-  return Enumeration(job, topology, kept).All();
+Result<LayoutSpace> LayoutsOf(const TrainingJob& job, const Topology& topology,
+                              const std::vector<std::string>& kept,
+                              const std::vector<Axis>& given) {
+  return Enumeration(job, topology, kept, given).All();
+}
+
+bool IsLayoutKey(const std::string& key) {
+  return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
 }
 
 }  // namespace drydock

@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "core/base/result.h"
 #include "core/model/topology.h"
+#include "study/axes/axis.h"
 #include "workload-gen/job/training_job.h"
 
 namespace drydock {
@@ -22,9 +24,13 @@ struct LayoutSpace {
 //   Megatron-LM: tensor (inside a host), pipeline, virtual stages, context (from kLongSequence
 //   tokens on), experts and their tensor parallelism, micro-batch, recomputation.
 //   FSDP and DeepSpeed: tensor, context and replicas (FSDP), micro-batch, recomputation.
-// `kept`: keys whose value the job has keeps.
-LayoutSpace LayoutsOf(const TrainingJob& job, const Topology& topology,
-                      const std::vector<std::string>& kept);
+// `kept`: keys that keep the job's value. `given`: axes of keys of the layout; their values are
+// tried in place of all. Errors: a value of `given` that no layout has.
+Result<LayoutSpace> LayoutsOf(const TrainingJob& job, const Topology& topology,
+                              const std::vector<std::string>& kept, const std::vector<Axis>& given);
+
+// The keys that a search chooses for some job.
+bool IsLayoutKey(const std::string& key);
 
 inline constexpr int64_t kLongSequence = 16'384;
 

@@ -53,7 +53,7 @@ std::vector<std::string> Texts(const LayoutSpace& space) {
 }
 
 TEST(Layouts, AreAllThatDivide) {
-  const LayoutSpace space = LayoutsOf(Job(), Hosts(2, 4), {});
+  const LayoutSpace space = LayoutsOf(Job(), Hosts(2, 4), {}, {}).value();
   EXPECT_THAT(space.keys, ElementsAre("parallel.tensor", "parallel.sequence_parallel",
                                       "parallel.pipeline", "parallel.virtual_pipeline",
                                       "training.micro_batch", "training.recompute"));
@@ -72,13 +72,38 @@ TEST(Layouts, AreAllThatDivide) {
 
 TEST(Layouts, KeepWhatIsGiven) {
   const LayoutSpace space =
-      LayoutsOf(Job(), Hosts(2, 4), {"parallel.tensor", "training.recompute"});
+      LayoutsOf(Job(), Hosts(2, 4), {"parallel.tensor", "training.recompute"}, {}).value();
   EXPECT_THAT(space.keys, ElementsAre("parallel.pipeline", "parallel.virtual_pipeline",
                                       "training.micro_batch"));
   EXPECT_THAT(Texts(space),
               ElementsAre("1 1 1", "1 1 2", "2 1 1", "2 1 2", "2 1 4", "2 2 1", "2 2 2", "2 2 4",
                           "2 4 1", "2 4 2", "2 4 4", "4 1 1", "4 1 2", "4 1 4", "4 1 8", "4 2 1",
                           "4 2 2", "4 2 4", "4 2 8", "8 1 1", "8 1 2", "8 1 4", "8 1 8", "8 1 16"));
+}
+
+std::string ErrorOf(const std::string& axis) {
+  const Result<LayoutSpace> space = LayoutsOf(Job(), Hosts(2, 4), {}, {ParseAxis(axis).value()});
+  return space.ok() ? "" : space.error().message();
+}
+
+TEST(Layouts, TakeTheValuesThatAreGiven) {
+  const std::vector<Axis> given = {ParseAxis("parallel.pipeline=2").value(),
+                                   ParseAxis("parallel.virtual_pipeline=4,1").value(),
+                                   ParseAxis("training.micro_batch=4").value(),
+                                   ParseAxis("training.recompute=full,none").value()};
+  const LayoutSpace space = LayoutsOf(Job(), Hosts(2, 4), {"parallel.tensor"}, given).value();
+  EXPECT_THAT(Texts(space), ElementsAre("2 4 4 full", "2 4 4 none", "2 1 4 full", "2 1 4 none"));
+}
+
+TEST(Layouts, SayThatNoneHasAValue) {
+  EXPECT_EQ(ErrorOf("parallel.tensor=2,3"),
+            "--over parallel.tensor: no layout of test on these 8 GPUs has the value 3; it divides "
+            "what it has to (GPUs, layers, experts, the global batch) with none of the others");
+  EXPECT_EQ(ErrorOf("parallel.tensor=two"),
+            "--over parallel.tensor: 'two' is not a number from 1 on");
+  EXPECT_EQ(ErrorOf("parallel.expert=2"),
+            "--over parallel.expert: no layout of this model and its framework has this key; give "
+            "its value with --set");
 }
 
 }  // namespace

@@ -4,57 +4,27 @@
 #include <map>
 #include <tuple>
 #include <utility>
+#include <vector>
+
+#include "study/search/least_times.h"
+#include "study/search/passes.h"
 
 namespace drydock {
 namespace {
 
-const HostKind& KindOf(const Topology& topology, int host) {
-  return topology.host_kinds[static_cast<size_t>(topology.hosts[static_cast<size_t>(host)])];
-}
-
-// The rate at which a host takes data from other hosts; 0: it has no NIC.
-double NicBytesPerSecond(const HostKind& kind) {
-  return kind.nics.rate.bytes_per_second() * kind.nics.count;
-}
-
-Time Over(double bytes, double bytes_per_second) {
-  if (bytes_per_second <= 0 || bytes <= 0) return Time();
-  return Time::Ps(static_cast<int64_t>(bytes / bytes_per_second * 1e12));  // rounded down
-}
-
-// Of the bytes of a call among n members, the share that k of them, together, have to take in from
-// the others. 0: not known.
-double ShareTakenIn(CollectiveType type, int n, int k) {
-  const double members = n, here = k, others = n - k;
-  switch (type) {
-    case CollectiveType::kAllGather:
-      return others / members;
-    case CollectiveType::kAllReduce:
-      // Every element of the result depends on the others. A single member may also take the parts
-      // of a reduce-scatter and an all-gather, or let a switch add.
-      return k == 1 ? others / members : 1;
-    case CollectiveType::kReduceScatter:
-      return here / members;
-    case CollectiveType::kAllToAll:
-      return here * others / members;
-    default:
-      return 0;
-  }
-}
-
 // The ops of some ranks, and what each waits for.
 class Paths {
  public:
-  Paths(const Workload& workload, const KernelTimes& times)
+  Paths(const Workload& workload, const KernelTimes& times, int64_t more)
       : workload_(workload),
-        times_(times),
-        placement_(workload.topology),
+        least_(workload, times),
+        more_(more),
         covered_(workload.programs.size()) {}
 
   Time Longest() {
     Time longest;
     for (int rank = 0; rank < workload_.rank_count(); ++rank) {
-      if (covered_[ClassOf(rank)]) continue;
+      if (covered_[least_.ClassOf(rank)]) continue;
       longest = std::max(longest, LongestFrom(rank));
     }
     return longest;
@@ -62,26 +32,16 @@ class Paths {
 
  private:
   struct Node {
-    int waits_for = 0;           // edges into it that are not taken yet
-    Time start, least;           // `least`: its own time
-    std::vector<uint32_t> next;  // start at its end or later
-    int receiver = -1;           // of a send: its receive
-    Time wire;                   // from the start of the send to the end of the receive
-    Time earliest_end;           // of a receive
+    uint32_t waits_for = 0;  // edges into it that are not taken yet
+    int32_t receiver = -1;   // of a send: its receive
+    Time start, least;       // `least`: its own time
+    Time wire;               // from the start of the send to the end of the receive
+    Time earliest_end;       // of a receive
+    Time rest;               // the longest path from its start to the end
   };
   // Sender, receiver, group, tag.
   using Message = std::tuple<int, int, int, int32_t>;
-
-  size_t ClassOf(int rank) const {
-    return static_cast<size_t>(workload_.class_of_rank[static_cast<size_t>(rank)]);
-  }
-  const Program& ProgramOf(int rank) const { return workload_.programs[ClassOf(rank)]; }
-  int GroupOf(int rank, const Op& op) const {
-    return workload_.group_of_rank[op.role][static_cast<size_t>(rank)];
-  }
-  const std::vector<int>& Members(int group) const {
-    return workload_.groups[static_cast<size_t>(group)].ranks;
-  }
+  using Edge = std::pair<uint32_t, uint32_t>;  // the second starts at the end of the first or later
 
   // The ranks that `rank` sends to or receives from, and theirs.
   std::vector<int> RanksFrom(int rank) {
@@ -90,14 +50,14 @@ class Paths {
     seen[static_cast<size_t>(rank)] = true;
     for (size_t i = 0; i < ranks.size(); ++i) {
       const int here = ranks[i];
-      covered_[ClassOf(here)] = true;
+      covered_[least_.ClassOf(here)] = true;
       std::vector<std::pair<uint8_t, uint32_t>> asked;  // each call once
-      for (const Op& op : ProgramOf(here).ops) {
+      for (const Op& op : least_.ProgramOf(here).ops) {
         if (op.kind != OpKind::kSend && op.kind != OpKind::kRecv) continue;
         const std::pair<uint8_t, uint32_t> call(op.role, op.work);
         if (std::find(asked.begin(), asked.end(), call) != asked.end()) continue;
         asked.push_back(call);
-        const auto [sender, receiver] = EndsOf(here, op);
+        const auto [sender, receiver] = least_.EndsOf(here, op);
         for (const int other : {sender, receiver}) {
           if (seen[static_cast<size_t>(other)]) continue;
           seen[static_cast<size_t>(other)] = true;
@@ -108,160 +68,147 @@ class Paths {
     return ranks;
   }
 
-  std::pair<int, int> EndsOf(int rank, const Op& op) const {
-    const CommCall& call = workload_.calls[op.work];
-    const std::vector<int>& members = Members(GroupOf(rank, op));
-    return {members[static_cast<size_t>(call.root)], members[static_cast<size_t>(call.peer)]};
-  }
-
-  Time ComputeTime(int rank, const Op& op) const {
-    const Placement::Slot& slot = placement_.of(rank);
-    const int gpu = KindOf(workload_.topology, slot.host).gpu;
-    const GpuKernelTimes& of_gpu = times_.gpus[static_cast<size_t>(gpu)];
-    Time sum;
-    for (const uint32_t submodule : workload_.blocks[op.work].submodules) {
-      const SubmoduleTime& time = of_gpu.submodules[submodule];
-      sum += time.total;
-      for (const KernelTime& kernel : time.kernels) {
-        if (kernel.gap) sum -= kernel.time;
-      }
-    }
-    return std::max(Time(), sum);
-  }
-
-  Time LeastOf(int rank, const Op& op) {
-    if (op.kind == OpKind::kCompute) {
-      const auto key = std::pair(ClassOf(rank), op.work);
-      const auto [known, added] = compute_.emplace(key, Time());
-      if (added) known->second = ComputeTime(rank, op);
-      return known->second;
-    }
-    if (op.kind != OpKind::kCollective) return Time();
-    const auto key = std::pair(op.work, GroupOf(rank, op));
-    const auto [known, added] = collectives_.emplace(key, Time());
-    if (added) {
-      known->second =
-          LeastTime(workload_.calls[op.work], Members(key.second), workload_.topology, placement_);
-    }
-    return known->second;
-  }
-
-  Time WireTime(const Op& op, int sender, int receiver) const {
-    const auto bytes = static_cast<double>(workload_.calls[op.work].bytes().count());
-    const int to = placement_.of(receiver).host;
-    const HostKind& kind = KindOf(workload_.topology, to);
-    return placement_.of(sender).host == to
-               ? Over(bytes, kind.scale_up.bandwidth.bytes_per_second())
-               : Over(bytes, NicBytesPerSecond(kind));
-  }
-
   Time LongestFrom(int first) {
     const std::vector<int> ranks = RanksFrom(first);
-    std::vector<Node> nodes;
-    std::map<Message, std::vector<uint32_t>> sends, receives;
-    for (const int rank : ranks) AddRank(rank, &nodes, &sends, &receives);
-    for (const auto& [message, from] : sends) {
-      const std::vector<uint32_t>& to = receives[message];
+    nodes_.clear();
+    edges_.clear();
+    sends_.clear();
+    receives_.clear();
+    std::vector<size_t> base;
+    for (const int rank : ranks) {
+      base.push_back(nodes_.size());
+      AddRank(rank);
+    }
+    for (const auto& [message, from] : sends_) {
+      const std::vector<uint32_t>& to = receives_[message];
       for (size_t i = 0; i < std::min(from.size(), to.size()); ++i) {
-        nodes[from[i]].receiver = static_cast<int>(to[i]);
-        ++nodes[to[i]].waits_for;
+        nodes_[from[i]].receiver = static_cast<int32_t>(to[i]);
+        ++nodes_[to[i]].waits_for;
       }
     }
-    return Relax(&nodes);
-  }
-
-  void AddRank(int rank, std::vector<Node>* nodes, std::map<Message, std::vector<uint32_t>>* sends,
-               std::map<Message, std::vector<uint32_t>>* receives) {
-    const Program& program = ProgramOf(rank);
-    const auto base = static_cast<uint32_t>(nodes->size());
-    nodes->resize(base + program.ops.size());
-    std::vector<int64_t> last_of_stream(workload_.streams.size(), -1);
-    for (size_t i = 0; i < program.ops.size(); ++i) {
-      const Op& op = program.ops[i];
-      const auto here = base + static_cast<uint32_t>(i);
-      Node& node = (*nodes)[here];
-      node.least = LeastOf(rank, op);
-      for (const uint32_t dependency : program.dependencies(i)) {
-        (*nodes)[base + dependency].next.push_back(here);
-        ++node.waits_for;
-      }
-      int64_t& last = last_of_stream[op.stream];
-      if (last >= 0) {
-        (*nodes)[static_cast<size_t>(last)].next.push_back(here);
-        ++node.waits_for;
-      }
-      last = here;
-      if (op.kind != OpKind::kSend && op.kind != OpKind::kRecv) continue;
-      const auto [sender, receiver] = EndsOf(rank, op);
-      const Message message(sender, receiver, GroupOf(rank, op), op.tag);
-      if (op.kind == OpKind::kSend) {
-        node.wire = WireTime(op, sender, receiver);
-        (*sends)[message].push_back(here);
-      } else {
-        (*receives)[message].push_back(here);
-      }
-    }
-  }
-
-  static Time Relax(std::vector<Node>* nodes) {
-    std::vector<uint32_t> ready;
-    for (size_t i = 0; i < nodes->size(); ++i) {
-      if ((*nodes)[i].waits_for == 0) ready.push_back(static_cast<uint32_t>(i));
-    }
-    Time longest;
-    while (!ready.empty()) {
-      const uint32_t at = ready.back();
-      ready.pop_back();
-      const Node& node = (*nodes)[at];
-      const Time end = std::max(node.start + node.least, node.earliest_end);
-      longest = std::max(longest, end);
-      for (const uint32_t next : node.next) {
-        Node& later = (*nodes)[next];
-        later.start = std::max(later.start, end);
-        if (--later.waits_for == 0) ready.push_back(next);
-      }
-      if (node.receiver >= 0) {
-        Node& receive = (*nodes)[static_cast<size_t>(node.receiver)];
-        receive.earliest_end = std::max(receive.earliest_end, node.start + node.wire);
-        if (--receive.waits_for == 0) ready.push_back(static_cast<uint32_t>(node.receiver));
-      }
+    GroupEdges();
+    Time longest = Relax();
+    if (more_ == 0) return longest;
+    RelaxBackwards();
+    for (size_t i = 0; i < ranks.size(); ++i) {
+      longest = std::max(longest, WithMore(ranks[i], base[i]));
     }
     return longest;
   }
 
+  void AddRank(int rank) {
+    const Program& program = least_.ProgramOf(rank);
+    const auto base = static_cast<uint32_t>(nodes_.size());
+    nodes_.resize(base + program.ops.size());
+    std::vector<int64_t> last_of_stream(workload_.streams.size(), -1);
+    for (size_t i = 0; i < program.ops.size(); ++i) {
+      const Op& op = program.ops[i];
+      const auto here = base + static_cast<uint32_t>(i);
+      nodes_[here].least = least_.Of(rank, op);
+      for (const uint32_t dependency : program.dependencies(i)) {
+        edges_.emplace_back(base + dependency, here);
+      }
+      int64_t& last = last_of_stream[op.stream];
+      if (last >= 0) edges_.emplace_back(static_cast<uint32_t>(last), here);
+      last = here;
+      if (op.kind != OpKind::kSend && op.kind != OpKind::kRecv) continue;
+      const auto [sender, receiver] = least_.EndsOf(rank, op);
+      const Message message(sender, receiver, least_.GroupOf(rank, op), op.tag);
+      if (op.kind == OpKind::kSend) {
+        nodes_[here].wire = least_.WireTime(op, sender, receiver);
+        sends_[message].push_back(here);
+      } else {
+        receives_[message].push_back(here);
+      }
+    }
+  }
+
+  // Sorts the edges by where they start, in next_ from first_next_ on.
+  void GroupEdges() {
+    first_next_.assign(nodes_.size() + 1, 0);
+    for (const auto& [from, to] : edges_) {
+      ++first_next_[from + 1];
+      ++nodes_[to].waits_for;
+    }
+    for (size_t i = 1; i < first_next_.size(); ++i) first_next_[i] += first_next_[i - 1];
+    std::vector<uint32_t> at(first_next_.begin(), first_next_.end() - 1);
+    next_.resize(edges_.size());
+    for (const auto& [from, to] : edges_) next_[at[from]++] = to;
+  }
+
+  Time Relax() {
+    order_.clear();
+    for (size_t i = 0; i < nodes_.size(); ++i) {
+      if (nodes_[i].waits_for == 0) order_.push_back(static_cast<uint32_t>(i));
+    }
+    Time longest;
+    for (size_t i = 0; i < order_.size(); ++i) {
+      const uint32_t at = order_[i];
+      const Node& node = nodes_[at];
+      const Time end = std::max(node.start + node.least, node.earliest_end);
+      longest = std::max(longest, end);
+      for (uint32_t e = first_next_[at]; e < first_next_[at + 1]; ++e) {
+        Node& later = nodes_[next_[e]];
+        later.start = std::max(later.start, end);
+        if (--later.waits_for == 0) order_.push_back(next_[e]);
+      }
+      if (node.receiver < 0) continue;
+      Node& receive = nodes_[static_cast<size_t>(node.receiver)];
+      receive.earliest_end = std::max(receive.earliest_end, node.start + node.wire);
+      if (--receive.waits_for == 0) order_.push_back(static_cast<uint32_t>(node.receiver));
+    }
+    return longest;
+  }
+
+  // The longest path from the end of a node.
+  Time AfterEnd(uint32_t at) const {
+    Time after;
+    for (uint32_t e = first_next_[at]; e < first_next_[at + 1]; ++e) {
+      after = std::max(after, nodes_[next_[e]].rest);
+    }
+    return after;
+  }
+
+  void RelaxBackwards() {
+    for (auto at = order_.rbegin(); at != order_.rend(); ++at) {
+      Node& node = nodes_[*at];
+      node.rest = node.least + AfterEnd(*at);
+      if (node.receiver < 0) continue;
+      const auto receive = static_cast<uint32_t>(node.receiver);
+      node.rest = std::max(node.rest, node.wire + AfterEnd(receive));
+    }
+  }
+
+  // The longest path through the steady phase of a rank whose nodes begin at `base`.
+  Time WithMore(int rank, size_t base) {
+    Time lap;
+    for (const RankPass& pass : PassesOf(rank, kMicrobatch, &least_)) lap += pass.time;
+    Time longest;
+    for (const size_t begin : SteadyBegins(least_.ProgramOf(rank))) {
+      const Node& node = nodes_[base + begin];
+      longest = std::max(longest, node.start + node.rest);
+    }
+    return longest == Time() ? Time() : longest + lap * more_;
+  }
+
+  // The first micro-batch may do more than the others.
+  static constexpr int kMicrobatch = 1;
+
   const Workload& workload_;
-  const KernelTimes& times_;
-  const Placement placement_;
+  LeastTimes least_;
+  const int64_t more_;
   std::vector<bool> covered_;  // by class
-  std::map<std::pair<size_t, uint32_t>, Time> compute_;
-  std::map<std::pair<uint32_t, int>, Time> collectives_;
+  std::vector<Node> nodes_;
+  std::vector<Edge> edges_;
+  std::map<Message, std::vector<uint32_t>> sends_, receives_;
+  std::vector<uint32_t> first_next_, next_;
+  std::vector<uint32_t> order_;  // in which nodes start
 };
 
 }  // namespace
 
-Time LeastTime(const CommCall& call, const std::vector<int>& ranks, const Topology& topology,
-               const Placement& placement) {
-  const auto n = static_cast<int>(ranks.size());
-  if (n < 2 || ExchangesTokens(call.buffers)) return Time();
-  const auto bytes = static_cast<double>(call.bytes().count());
-  std::map<int, int> members_of_host;
-  for (const int rank : ranks) ++members_of_host[placement.of(rank).host];
-  Time least;
-  for (const auto& [host, members] : members_of_host) {
-    const HostKind& kind = KindOf(topology, host);
-    if (members < n) {
-      least = std::max(
-          least, Over(bytes * ShareTakenIn(call.collective, n, members), NicBytesPerSecond(kind)));
-    } else {
-      least = std::max(least, Over(bytes * ShareTakenIn(call.collective, n, 1),
-                                   kind.scale_up.bandwidth.bytes_per_second()));
-    }
-  }
-  return least;
-}
-
-Time LowerBound(const Workload& workload, const KernelTimes& times) {
-  return Paths(workload, times).Longest();
+Time LowerBound(const Workload& workload, const KernelTimes& times, int64_t more) {
+  return Paths(workload, times, more).Longest();
 }
 
 }  // namespace drydock

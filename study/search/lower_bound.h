@@ -3,14 +3,14 @@
 // It is the longest path through the ops of ranks that send to one another (the stages of a
 // pipeline), where
 //   - an op starts when its dependencies have ended and its stream is free, as in the replay;
-//   - compute takes its kernels' time, without the gaps between them;
+//   - an op takes its least time (least_times.h);
 //   - a receive ends no earlier than its send starts, plus the message's bytes over the rate at
-//     which the receiver's host (or, inside a host, its GPU) takes data;
-//   - a collective takes at least the bytes that a member, or a member's host, has to take in from
-//     the others, over that rate. Reduction in switches cannot lower this.
-// Latencies, launches, contention and protocols only add. Pure function.
+//     which the receiver's host (or, inside a host, its GPU) takes data.
+// Pure function.
 #ifndef DRYDOCK_STUDY_SEARCH_LOWER_BOUND_H_
 #define DRYDOCK_STUDY_SEARCH_LOWER_BOUND_H_
+
+#include <cstdint>
 
 #include "core/base/units.h"
 #include "core/model/kernel_times.h"
@@ -19,11 +19,10 @@
 namespace drydock {
 
 // `times`: of this workload, without the variation of a cluster that has one.
-Time LowerBound(const Workload& workload, const KernelTimes& times);
-
-// The least time of a collective in a group of these ranks.
-Time LeastTime(const CommCall& call, const std::vector<int>& ranks, const Topology& topology,
-               const Placement& placement);
+//
+// `more`: the run has so many more micro-batches than the workload, whose schedule has a steady
+// phase: each of them adds its passes (passes.h) to every path through a rank's steady phase.
+Time LowerBound(const Workload& workload, const KernelTimes& times, int64_t more = 0);
 
 }  // namespace drydock
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "study/search/least_times.h"
+
 namespace drydock {
 namespace {
 
@@ -68,7 +70,15 @@ class Ranks {
                std::move(after));
   }
 
-  double Milliseconds() const { return LowerBound(workload_, times_).seconds() * 1e3; }
+  // The ops added next belong to this pass.
+  void BeginPass(Phase phase, int microbatch) {
+    phase_ = phase;
+    microbatch_ = microbatch;
+  }
+
+  double Milliseconds(int64_t more = 0) const {
+    return LowerBound(workload_, times_, more).seconds() * 1e3;
+  }
   KernelTimes& times() { return times_; }
 
  private:
@@ -92,6 +102,8 @@ class Ranks {
     op.role = kPipe;
     op.work = work;
     op.tag = tag;
+    op.phase = phase_;
+    op.microbatch = microbatch_;
     program.ops.push_back(op);
     program.dependency.insert(program.dependency.end(), after.begin(), after.end());
     program.dependency_begin.push_back(static_cast<uint32_t>(program.dependency.size()));
@@ -100,6 +112,8 @@ class Ranks {
 
   Workload workload_;
   KernelTimes times_;
+  Phase phase_ = Phase::kForward;
+  int microbatch_ = -1;
 };
 
 TEST(LowerBound, AddsUpAStream) {
@@ -160,6 +174,40 @@ TEST(LowerBound, CountsWhatACollectiveHasToTakeIn) {
   Ranks run(2);
   run.AllReduce(0, 80'000'000, {run.Compute(0, 1)});
   EXPECT_DOUBLE_EQ(run.Milliseconds(), 9);
+}
+
+// Two stages on two hosts, one forward and one backward (1F1B). The second stage is the slower one.
+Ranks Pipeline(int microbatches) {
+  Ranks run(2);
+  const auto forward = [&](int rank, int microbatch) {
+    std::vector<uint32_t> after;
+    if (rank == 2) after = {run.Receive(0, 2, 1'000'000)};
+    run.BeginPass(Phase::kForward, microbatch);
+    const uint32_t done = run.Compute(rank, rank == 0 ? 2 : 3, after);
+    if (rank == 0) run.Send(0, 2, 1'000'000, {done});
+  };
+  const auto backward = [&](int rank, int microbatch) {
+    std::vector<uint32_t> after;
+    if (rank == 0) after = {run.Receive(2, 0, 1'000'000)};
+    run.BeginPass(Phase::kBackward, microbatch);
+    const uint32_t done = run.Compute(rank, rank == 0 ? 4 : 6, after);
+    if (rank == 2) run.Send(2, 0, 1'000'000, {done});
+  };
+  forward(0, 0);
+  for (int i = 0; i < microbatches; ++i) {
+    if (i + 1 < microbatches) forward(0, i + 1);
+    backward(0, i);
+    forward(2, i);
+    backward(2, i);
+  }
+  return run;
+}
+
+TEST(LowerBound, MoreMicrobatchesAddTheirPasses) {
+  for (const int microbatches : {3, 4, 6}) {
+    EXPECT_DOUBLE_EQ(Pipeline(microbatches).Milliseconds(10),
+                     Pipeline(microbatches + 10).Milliseconds());
+  }
 }
 
 double LeastMilliseconds(CollectiveType type, const std::vector<int>& ranks) {

@@ -1,10 +1,11 @@
 // Finds the fastest layouts of a space without replaying all of it.
 //
-//   all layouts ─► possible? ─► fits? ─► lower bound ─► analytical network ─► fluid network
+//   all layouts ─► possible? ─► least memory, least time ─► memory, lower bound
+//                                                            ─► analytical ─► fluid network
 //
-// Layouts are replayed over the analytical network in the order of their lower bounds. When the
-// next bound is no better than the last of the wanted layouts, all later ones are slower: those
-// found are the best, proven (lower_bound.h). The fluid network then replays those within a margin.
+// The layout with the least time so far goes on to the next step. When that time is no better than
+// the time of the last of the wanted layouts, all others are slower: those found are the best,
+// proven (lower_bound.h). The fluid network then replays those within a margin.
 #ifndef DRYDOCK_STUDY_SEARCH_SEARCH_H_
 #define DRYDOCK_STUDY_SEARCH_SEARCH_H_
 
@@ -36,7 +37,7 @@ struct Candidate {
   State state = State::kSlower;
   std::string reason;               // of kRefused, kUnfit and kFailed
   double memory = 0;                // bytes of the fullest GPU; 0: unknown
-  Time bound;                       // of those that fit
+  Time bound;                       // 0: unknown
   std::string first_id, second_id;  // points of the two networks; "": not replayed
   std::optional<Time> first, second;
 };
@@ -48,7 +49,8 @@ struct SearchResult {
 };
 
 // `first` and `second` name the networks; equal: there is no second round. `store` keeps points, so
-// a search that was killed goes on. Errors: this machine fails.
+// a search that was killed goes on. The result is the same for any number of jobs. Errors: this
+// machine fails.
 Result<SearchResult> Search(EvaluatorOptions evaluator, const std::string& first,
                             const std::string& second, const PointStore& store,
                             std::vector<std::vector<std::string>> layouts,

@@ -73,9 +73,11 @@ void Fail(const Error& error, Board* board) {
 }
 
 // The life of a process. `current`: the item that it works on.
-[[noreturn]] void Work(const EvaluatorOptions& options, const LocalTask& task, const Batch& batch,
-                       std::atomic<size_t>* next, std::atomic<size_t>* current, Board* board) {
+[[noreturn]] void Work(pid_t parent, const EvaluatorOptions& options, const LocalTask& task,
+                       const Batch& batch, std::atomic<size_t>* next, std::atomic<size_t>* current,
+                       Board* board) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(kExitFailed);  // it died before it could be watched
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::signal(signal, EndOnSignal);
   Result<std::unique_ptr<Evaluator>> evaluator = Evaluator::Make(options);
   if (!evaluator.ok()) {
@@ -156,10 +158,11 @@ class Workers {
     current_[slot] = kNoItem;
     batch_of_[slot] = first_open_;
     fflush(nullptr);
+    const pid_t parent = ::getpid();
     const pid_t child = ::fork();
     if (child < 0) return Error(fmt::format("cannot start a process: {}", strerror(errno)));
     if (child == 0) {
-      Work(evaluator_, task_, batches_[first_open_], &next_[first_open_], &current_[slot],
+      Work(parent, evaluator_, task_, batches_[first_open_], &next_[first_open_], &current_[slot],
            board_.data());
     }
     pids_[slot] = child;

@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "core/base/result.h"
-#include "core/model/memory_curve.h"
 #include "core/model/workload.h"
+#include "workload-gen/framework/memory_detail.h"
 #include "workload-gen/job/training_job.h"
 #include "workload-gen/layout/layout.h"
 
@@ -28,9 +28,16 @@ class Framework {
   // - Pure: equal arguments give equal workloads, byte for byte.
   // - REQUIRES: the checks passed; ResolveLayout made `layout` for this job and topology.
   // - The result is complete: topology, groups, tables, a program per rank class, uses, totals.
-  // - *curve, unless it is null, receives what the fullest ranks hold op by op.
+  // - Without detail.reserved, Workload::pytorch is empty.
   virtual Workload Build(const TrainingJob& job, const ParallelLayout& layout,
-                         const Topology& topology, MemoryCurve* curve) const = 0;
+                         const Topology& topology, const MemoryDetail& detail) const = 0;
+
+  // Returns what a rank of this stage holds at least through the whole step: weights, gradients,
+  // states of the optimizer. Zero if that is not known before the workload is built.
+  virtual Bytes LeastStates(const TrainingJob&, const ParallelLayout&, const Topology&,
+                            int /*stage*/) const {
+    return Bytes();
+  }
 
   // Returns the library whose attention kernels the framework calls
   // (core/model/attention_backend.h).

@@ -60,7 +60,7 @@ std::optional<std::string> MemoryMistakeOf(const Framework& framework, const Top
   }
   if (!framework.Check(job).ok() || !framework.CheckLayout(job, layout).ok()) return std::nullopt;
   const std::optional<MemoryVerdict> verdict =
-      JudgeMemory(framework.Build(job, layout, topology, nullptr));
+      JudgeMemory(framework.Build(job, layout, topology, {.reserved = false}));
   if (!verdict || verdict->fits()) return "";
   return fmt::format("{:.1f} of {:.1f} GB", static_cast<double>(verdict->total.count()) / 1e9,
                      static_cast<double>(verdict->capacity.count()) / 1e9);

@@ -32,17 +32,6 @@ std::vector<Assumption> AsAssumptions(const ImportNotes& notes) {
   return list;
 }
 
-const char* AttentionOf(const TrainingJob& job, const Framework& framework) {
-  switch (job.training.kernels.attention) {
-    case AttentionKernels::kFlash:
-      return kAttentionByFlash;
-    case AttentionKernels::kCudnn:
-      return kAttentionByCudnn;
-    default:
-      return framework.AttentionBackend();
-  }
-}
-
 }  // namespace
 
 Result<Overrides> SplitOverrides(const std::vector<std::string>& all) {
@@ -71,10 +60,21 @@ Status Complete(Generated* run) {
   return ChooseAssumed(*run->framework, run->cluster.topology, &run->notes, &run->job);
 }
 
-Status Build(Generated* run, LayoutHint hint) {
-  const TrainingJob& job = run->job;
-  const Topology& topology = run->cluster.topology;
-  const Framework& framework = *run->framework;
+const char* AttentionOf(const Generated& run) {
+  switch (run.job.training.kernels.attention) {
+    case AttentionKernels::kFlash:
+      return kAttentionByFlash;
+    case AttentionKernels::kCudnn:
+      return kAttentionByCudnn;
+    default:
+      return run.framework->AttentionBackend();
+  }
+}
+
+Result<ParallelLayout> LayoutOf(const Generated& run, LayoutHint hint) {
+  const TrainingJob& job = run.job;
+  const Topology& topology = run.cluster.topology;
+  const Framework& framework = *run.framework;
   RETURN_IF_ERROR(CheckGpuFormat(job, topology));
   if (job.training.moe.without_nccl()) {
     ASSIGN_OR_RETURN(const TokenCostTable costs, LoadTokenCosts());
@@ -87,11 +87,24 @@ Status Build(Generated* run, LayoutHint hint) {
                                                     ? ResolveLayoutOrSuggest(job, topology, mistake)
                                                     : ResolveLayout(job, topology));
   RETURN_IF_ERROR(framework.CheckLayout(job, layout));
-  run->workload = framework.Build(job, layout, topology, &run->memory);
+  return layout;
+}
+
+Workload BuildOps(const Generated& run, const ParallelLayout& layout,
+                  std::vector<Bytes>* saved_by_layer) {
+  return run.framework->Build(run.job, layout, run.cluster.topology,
+                              {.reserved = false, .saved_by_layer = saved_by_layer});
+}
+
+Status Build(Generated* run, LayoutHint hint) {
+  const TrainingJob& job = run->job;
+  const Framework& framework = *run->framework;
+  ASSIGN_OR_RETURN(const ParallelLayout layout, LayoutOf(*run, hint));
+  run->workload = framework.Build(job, layout, run->cluster.topology, {.curve = &run->memory});
   ASSIGN_OR_RETURN(const HostLaunchSet launch, HostLaunchOf(job));
   ChargeHost(launch, job, &run->workload);
   ASSIGN_OR_RETURN(const LaunchSpeeds processors, LoadLaunchSpeeds());
-  run->attention = AttentionOf(job, framework);
+  run->attention = AttentionOf(*run);
   run->workload.assumptions =
       AssumptionsOf({job, run->workload, run->cluster.variation, launch, processors, run->attention,
                      AsAssumptions(run->notes)});

@@ -16,6 +16,7 @@
 #include "workload-gen/import/job_source.h"
 #include "workload-gen/import/tree/import_notes.h"
 #include "workload-gen/job/training_job.h"
+#include "workload-gen/layout/layout.h"
 
 namespace drydock {
 
@@ -45,9 +46,22 @@ Status Complete(Generated* run);
 // as long as building several workloads.
 enum class LayoutHint : uint8_t { kNearest, kNone };
 
-// Makes the workload. Errors: a layout or a number format that the cluster or the framework cannot
-// have. REQUIRES: Complete has succeeded.
+// The library of the job's attention kernels (core/model/attention_backend.h). REQUIRES: Complete
+// has succeeded.
+const char* AttentionOf(const Generated& run);
+
+// The layout. Errors: a layout or a number format that the cluster or the framework cannot have.
+// REQUIRES: Complete has succeeded.
+Result<ParallelLayout> LayoutOf(const Generated& run, LayoutHint hint);
+
+// Makes the workload, with errors as those of LayoutOf. REQUIRES: Complete has succeeded.
 Status Build(Generated* run, LayoutHint hint = LayoutHint::kNearest);
+
+// Makes the workload of this layout, without what the host does, for its ops and its peak memory
+// alone.
+// `saved_by_layer`: MemoryDetail.
+Workload BuildOps(const Generated& run, const ParallelLayout& layout,
+                  std::vector<Bytes>* saved_by_layer = nullptr);
 
 // All of it.
 Result<Generated> Generate(const JobSource& model, const std::string& cluster,

@@ -107,7 +107,7 @@ class Megatron : public Framework {
   Status Check(const TrainingJob& job) const override { return CheckMegatronScope(job); }
 
   Workload Build(const TrainingJob& job, const ParallelLayout& layout, const Topology& topology,
-                 MemoryCurve* curve) const override {
+                 const MemoryDetail& detail) const override {
     Workload workload;
     workload.topology = topology;
     workload.streams = StreamNames();
@@ -126,8 +126,17 @@ class Megatron : public Framework {
     for (int c = 0; c < workload.class_count; ++c) {
       states.push_back(MegatronStates(job, layout, c / loads, gpu));
     }
-    FillMemory(job.memory, activations, states, &workload, curve);
+    FillMemory(job.memory, activations, states, detail, &workload);
     return workload;
+  }
+
+  // Sharded weights and gradients come and go, so they are left out.
+  Bytes LeastStates(const TrainingJob& job, const ParallelLayout& layout, const Topology& topology,
+                    int stage) const override {
+    const GpuSpec& gpu = topology.gpus[static_cast<size_t>(topology.host_kinds.front().gpu)];
+    const StateMemory state = MegatronStates(job, layout, stage, gpu);
+    return Bytes(state.parameters + state.gradients + state.optimizer + state.gathered +
+                 state.buffers + state.fp8_weights + state.libraries);
   }
 
   const char* AttentionBackend() const override { return kAttentionByTransformerEngine; }

@@ -488,7 +488,11 @@ class Walker {
     }
     Reach(WorkingIn(run, saved, !again));
     if (std::get<2>(part) >= 0) {
-      result_.of_layer = std::max(result_.of_layer, Bytes(kept_[part].total));
+      const Bytes saved(kept_[part].total);
+      const auto layer = static_cast<size_t>(std::get<2>(part));
+      if (layer >= result_.by_layer.size()) result_.by_layer.resize(layer + 1);
+      result_.of_layer = std::max(result_.of_layer, saved);
+      result_.by_layer[layer] = std::max(result_.by_layer[layer], saved);
     }
     last_again_ = again;
     last_dropped_ = dropped;

@@ -44,7 +44,8 @@ struct ActivationRules {
 };
 
 struct ActivationMemory {
-  Bytes of_layer;  // saved by the largest layer for one micro-batch
+  Bytes of_layer;               // saved by the largest layer for one micro-batch
+  std::vector<Bytes> by_layer;  // saved by each layer, by its number
   // At the fullest moment of saved, working and held tensors together:
   Bytes peak;     // of saved tensors, as many as there ever are if nothing is held
   Bytes working;  // the rest of saved and working tensors

@@ -123,7 +123,8 @@ std::vector<Bytes> AllocatedByOp(const StateMemory& state, const Program& progra
 }  // namespace
 
 void FillMemory(const MemoryRules& rules, const ActivationRules& activations,
-                const std::vector<StateMemory>& states, Workload* workload, MemoryCurve* curve) {
+                const std::vector<StateMemory>& states, const MemoryDetail& detail,
+                Workload* workload) {
   std::vector<std::vector<Bytes>> allocated_by_op;
   for (size_t c = 0; c < workload->programs.size(); ++c) {
     const Program& program = workload->programs[c];
@@ -137,8 +138,13 @@ void FillMemory(const MemoryRules& rules, const ActivationRules& activations,
           {"cuda graphs", rules.cuda_graph_launch * LaunchesInGraphs(*workload, program)});
     }
     beside.push_back({"cuda context", rules.cuda_context});
-    Allocations allocations(state, SmallestGpu(workload->topology) - TotalOf(beside));
-    ActivationMemory walked = allocations.FirstIteration(*workload, program, activations);
+    std::optional<Allocations> allocations;
+    if (detail.reserved)
+      allocations.emplace(state, SmallestGpu(workload->topology) - TotalOf(beside));
+    ActivationMemory walked = allocations
+                                  ? allocations->FirstIteration(*workload, program, activations)
+                                  : WalkActivations(*workload, program, activations, state.held);
+    if (c == 0 && detail.saved_by_layer != nullptr) *detail.saved_by_layer = walked.by_layer;
     allocated_by_op.push_back(AllocatedByOp(state, program, walked));
     walked.peak -= Bytes(activations.offloaded);
     // The step holds no activations.
@@ -155,18 +161,20 @@ void FillMemory(const MemoryRules& rules, const ActivationRules& activations,
         {"activations", walked.peak},
         {"working tensors", working}};
     const Bytes allocated = TotalOf(parts);
-    const Bytes reserved = allocations.StepAndSecondIteration(*workload, program, activations) -
-                           Bytes(activations.offloaded);
-    workload->pytorch.push_back({allocated, std::max(allocated, reserved)});
+    if (allocations) {
+      const Bytes most = allocations->StepAndSecondIteration(*workload, program, activations) -
+                         Bytes(activations.offloaded);
+      workload->pytorch.push_back({allocated, std::max(allocated, most)});
+    }
     const auto lost = std::llround(static_cast<double>(allocated.count()) * rules.fragmentation);
     parts.push_back({"fragmentation", Bytes(lost)});
     parts.insert(parts.end(), beside.begin(), beside.end());
     workload->memory.push_back(std::move(parts));
   }
   const std::optional<MemoryVerdict> verdict = JudgeMemory(*workload);
-  if (curve == nullptr || !verdict) return;
-  curve->class_index = verdict->class_index;
-  curve->allocated = std::move(allocated_by_op[static_cast<size_t>(verdict->class_index)]);
+  if (detail.curve == nullptr || !verdict) return;
+  detail.curve->class_index = verdict->class_index;
+  detail.curve->allocated = std::move(allocated_by_op[static_cast<size_t>(verdict->class_index)]);
 }
 
 std::string MemoryText(const Workload& workload) {

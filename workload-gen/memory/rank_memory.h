@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "core/model/memory_curve.h"
 #include "core/model/workload.h"
+#include "workload-gen/framework/memory_detail.h"
 #include "workload-gen/layout/layout.h"
 #include "workload-gen/memory/activation_memory.h"
 #include "workload-gen/memory/state_memory.h"
@@ -14,10 +14,11 @@
 namespace drydock {
 
 // Fills Workload::memory and pytorch from the programs and `states` (one per class). `activations`
-// says which tensors the framework saves for backward. `curve`: receives what the fullest ranks
-// hold op by op, unless it is null.
+// says which tensors the framework saves for backward. Without detail.reserved, pytorch stays
+// empty.
 void FillMemory(const MemoryRules& rules, const ActivationRules& activations,
-                const std::vector<StateMemory>& states, Workload* workload, MemoryCurve* curve);
+                const std::vector<StateMemory>& states, const MemoryDetail& detail,
+                Workload* workload);
 
 // Returns "52.1 GB of 80 GB on ranks of class 3 (parameters 10 GB, ...): fits".
 std::string MemoryText(const Workload& workload);

@@ -39,7 +39,7 @@ TEST(RankMemory, TheCurvePeaksAtWhatPyTorchReports) {
   const TrainingJob job = TestJob({});
   MemoryCurve curve;
   const Workload w = MakeFramework(FrameworkKind::kMegatron)
-                         ->Build(job, TestLayout(job), TestTopology(1, 8), &curve);
+                         ->Build(job, TestLayout(job), TestTopology(1, 8), {.curve = &curve});
   const auto fullest = static_cast<size_t>(curve.class_index);
   EXPECT_EQ(curve.class_index, JudgeMemory(w)->class_index);
   ASSERT_EQ(curve.allocated.size(), w.programs[fullest].ops.size());

@@ -57,8 +57,8 @@ class DeepSpeed : public Framework {
   const char* AttentionBackend() const override { return kAttentionByPytorch; }
 
   Workload Build(const TrainingJob& job, const ParallelLayout& layout, const Topology& topology,
-                 MemoryCurve* curve) const override {
-    return BuildTorchWorkload(job, layout, topology, /*replicas=*/1, curve,
+                 const MemoryDetail& detail) const override {
+    return BuildTorchWorkload(job, layout, topology, /*replicas=*/1, detail,
                               [&](const TorchContext& context) {
                                 return job.zero.stage == 3 ? WriteStage<Zero3Hooks>(context)
                                                            : WriteStage<ZeroHooks>(context);

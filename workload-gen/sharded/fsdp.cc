@@ -94,9 +94,9 @@ class Fsdp : public Framework {
   const char* AttentionBackend() const override { return kAttentionByPytorch; }
 
   Workload Build(const TrainingJob& job, const ParallelLayout& layout, const Topology& topology,
-                 MemoryCurve* curve) const override {
+                 const MemoryDetail& detail) const override {
     const FsdpPlan plan = MakeFsdpPlan(job, layout);
-    return BuildTorchWorkload(job, layout, topology, plan.replicas, curve,
+    return BuildTorchWorkload(job, layout, topology, plan.replicas, detail,
                               [&](const TorchContext& context) {
                                 FsdpHooks hooks(context, plan);
                                 WriteTorchStage(context, &hooks);

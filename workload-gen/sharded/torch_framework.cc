@@ -185,7 +185,7 @@ Status CheckTorchJob(const TrainingJob& job) {
 }
 
 Workload BuildTorchWorkload(const TrainingJob& job, const ParallelLayout& layout,
-                            const Topology& topology, int replicas, MemoryCurve* curve,
+                            const Topology& topology, int replicas, const MemoryDetail& detail,
                             const std::function<StateMemory(const TorchContext& context)>& write) {
   Workload workload;
   workload.topology = topology;
@@ -216,7 +216,7 @@ Workload BuildTorchWorkload(const TrainingJob& job, const ParallelLayout& layout
   CollectUses(&workload);
   const GpuSpec& gpu = topology.gpus[static_cast<size_t>(topology.host_kinds.front().gpu)];
   for (StateMemory& state : states) state.libraries += CublasWorkspaces(job.memory, gpu);
-  FillMemory(job.memory, ActivationsOf(job, layout), states, &workload, curve);
+  FillMemory(job.memory, ActivationsOf(job, layout), states, detail, &workload);
   return workload;
 }
 

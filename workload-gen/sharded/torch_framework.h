@@ -16,7 +16,7 @@ Status CheckTorchJob(const TrainingJob& job);
 
 // `write` writes one stage's program into context.writer.builder and returns its states.
 Workload BuildTorchWorkload(const TrainingJob& job, const ParallelLayout& layout,
-                            const Topology& topology, int replicas, MemoryCurve* curve,
+                            const Topology& topology, int replicas, const MemoryDetail& detail,
                             const std::function<StateMemory(const TorchContext& context)>& write);
 
 }  // namespace drydock

@@ -62,7 +62,7 @@ inline Workload TestWorkload(const std::vector<std::string>& overrides = {}, int
                              int gpus = 8) {
   const TrainingJob job = TestJob(overrides);
   return MakeFramework(FrameworkKind::kMegatron)
-      ->Build(job, TestLayout(job, hosts, gpus), TestTopology(hosts, gpus), nullptr);
+      ->Build(job, TestLayout(job, hosts, gpus), TestTopology(hosts, gpus), {});
 }
 
 }  // namespace drydock

@@ -60,7 +60,7 @@ inline Workload ShardedWorkload(const Overrides& overrides, int hosts = 1, int g
   EXPECT_TRUE(check.ok()) << check.error().ToString();
   const Status fits = framework->CheckLayout(*job, *layout);
   EXPECT_TRUE(fits.ok()) << fits.error().ToString();
-  return framework->Build(*job, *layout, topology, nullptr);
+  return framework->Build(*job, *layout, topology, {});
 }
 
 // Returns the error that the user sees; "ok" if the framework takes the job.

@@ -123,7 +123,9 @@ void FindLongestPath(const std::vector<Cable>& cables, int64_t gpus, SimaiFabric
 Result<SimaiFabric> FabricOf(const std::string& text, const std::string& path) {
   const std::optional<Counts> counts = ReadCounts(text);
   if (!counts || counts->gpus_per_server < 1) {
-    return Error("this is no topology of SimAI, which its settings are for", {path, 1, 0});
+    return Error(
+        "SimAI's settings are for a topology of SimAI, and this file is another kind of cluster",
+        {path, 1, 0});
   }
   SimaiFabric fabric;
   fabric.gpus = counts->gpus();

@@ -168,7 +168,8 @@ class Reader {
                                      lines_[key].number, lines_[key].path));
       }
     }
-    if (lines_.size() == before) return Error("there is no setting of SimAI", {file.path, 0, 0});
+    if (lines_.size() == before)
+      return Error("this file has no setting of SimAI, such as AS_PXN_ENABLE", {file.path, 0, 0});
     return OkStatus();
   }
 

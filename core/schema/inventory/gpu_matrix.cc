@@ -104,7 +104,7 @@ class Parser {
         const auto [end, error] =
             std::from_chars(word.data() + 2, word.data() + word.size(), count);
         if (error != std::errc() || end != word.data() + word.size() || count < 1) {
-          return Bad(fmt::format("'{}' is no number of NVLinks", Printable(word)));
+          return Bad(fmt::format("'{}' is not a number of NVLinks, such as NV18", Printable(word)));
         }
       } else if (std::find(known.begin(), known.end(), word) == known.end()) {
         return Bad(fmt::format("'{}' is no connection; there are NV and a number, {}",

@@ -45,6 +45,19 @@ function setTheme(theme) {
   themeListeners.forEach(redraw => redraw());
 }
 
+// The theme of the system until the reader chooses one.
+function startTheme() {
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+  setTheme(dark.matches ? 'dark' : 'light');
+  dark.addEventListener('change', event => setTheme(event.matches ? 'dark' : 'light'));
+  document.querySelector('header').append(element('button', {
+    id: 'theme',
+    textContent: 'light / dark',
+    title: 'switch between light and dark',
+    onclick: () => setTheme(isDark() ? 'light' : 'dark'),
+  }));
+}
+
 // ---- elements
 // ------------------------------------------------------------------------------------
 
