@@ -14,6 +14,7 @@
 #include "study/axes/axis.h"
 #include "study/commands.h"
 #include "study/points/point_store.h"
+#include "study/search/layout_arguments.h"
 #include "study/search/layouts.h"
 #include "study/search/search.h"
 #include "study/study_run.h"
@@ -28,7 +29,8 @@ const ToolInfo kTool = {
     "Finds the layouts that train a model fastest on a cluster, of all that are possible and fit "
     "the memory.",
     "reads a model and a cluster; writes STUDY/search.csv, STUDY/best/N.yaml, the model with its "
-    "N-th layout, and STUDY/points/ID/, a folder for each layout that was replayed",
+    "N-th layout, STUDY/best/N.args (DeepSpeed: N.json), the layout as the framework takes it, and "
+    "STUDY/points/ID/, a folder for each layout that was replayed",
     "drydock-search llama-3-70b dgx-h100-8 -o searches/llama", false};
 
 constexpr size_t kMostLayouts = 1'000'000;
@@ -37,6 +39,7 @@ constexpr const char* kBatchKey = "training.global_batch";
 
 struct Options {
   std::string model, cluster, out, network = "fluid";
+  std::string megatron_arguments;
   std::vector<std::string> set, over, gpu_profiles;
   int64_t sequence = 0;
   size_t top = 5;
@@ -77,11 +80,13 @@ Result<std::vector<Axis>> AxesOf(const Options& options) {
 void Declare(CLI::App* app, Options* options, const CommonOptions&) {
   app->add_option("model", options->model,
                   "A model.yaml, a config.json, or the name of a shipped model")
-      ->type_name("MODEL")
-      ->required();
+      ->type_name("MODEL");
   app->add_option("cluster", options->cluster, "A cluster.topo, or the name of a shipped cluster")
-      ->type_name("CLUSTER")
-      ->required();
+      ->type_name("CLUSTER");
+  app->add_option("--megatron-args", options->megatron_arguments,
+                  "In place of MODEL, a Megatron-LM launch script, a file of its arguments or a "
+                  "recipe")
+      ->type_name("SCRIPT");
   app->add_option("--set", options->set,
                   "section.key=value: replaces a value of either file; a key of the layout then "
                   "keeps this value. May be repeated")
@@ -125,6 +130,16 @@ void Declare(CLI::App* app, Options* options, const CommonOptions&) {
     if (options->sequence > 0) {
       options->set.push_back(fmt::format("model.sequence={}", options->sequence));
     }
+    if (!options->megatron_arguments.empty()) {
+      if (!options->cluster.empty()) {
+        return Error(
+            fmt::format("--megatron-args takes the place of {}; give one of them", options->model));
+      }
+      std::swap(options->model, options->cluster);
+    } else if (options->model.empty()) {
+      return MissingOption("MODEL CLUSTER");
+    }
+    if (options->cluster.empty()) return MissingOption("CLUSTER");
     RETURN_IF_ERROR(AxesOf(*options));
     RETURN_IF_ERROR(SplitOverrides(options->set));
     return OkStatus();
@@ -276,9 +291,11 @@ std::string CountsText(const SearchResult& result) {
 }
 
 // A file of best/ that this tool writes.
-bool IsOwned(std::string_view name) { return name.ends_with(".yaml"); }
+bool IsOwned(std::string_view name) {
+  return name.ends_with(".yaml") || name.ends_with(".args") || name.ends_with(".json");
+}
 
-// Writes the model with each of the best layouts.
+// Writes the model with each of the best layouts, and the layout as the framework takes it.
 Status WriteBest(const Options& options, const EvaluatorOptions& evaluator,
                  const SearchResult& result) {
   ASSIGN_OR_RETURN(StagedDirectory best, StagedDirectory::Create(options.out + "/best", IsOwned));
@@ -290,6 +307,9 @@ Status WriteBest(const Options& options, const EvaluatorOptions& evaluator,
     ASSIGN_OR_RETURN(run.cluster, LoadCluster(evaluator.cluster, overrides.cluster));
     RETURN_IF_ERROR(Complete(&run));
     RETURN_IF_ERROR(best.Write(fmt::format("{}.yaml", rank + 1), JobText(run.job)));
+    ASSIGN_OR_RETURN(const ParallelLayout layout, LayoutOf(run, LayoutHint::kNone));
+    const LayoutArguments arguments = ArgumentsOf(run.job, layout);
+    RETURN_IF_ERROR(best.Write(fmt::format("{}{}", rank + 1, arguments.suffix), arguments.text));
   }
   return best.Commit();
 }
@@ -322,7 +342,10 @@ Status CheckAllAnswered(const Options& options, const SearchResult& result) {
 Status Run(const Options& given, const CommonOptions& common) {
   Options options = given;
   EvaluatorOptions evaluator;
-  evaluator.model.path = FileMeant(ShippedKind::kModel, options.model);
+  evaluator.model.path = options.megatron_arguments.empty()
+                             ? FileMeant(ShippedKind::kModel, options.model)
+                             : options.megatron_arguments;
+  evaluator.model.megatron_arguments = !options.megatron_arguments.empty();
   evaluator.cluster = FileMeant(ShippedKind::kCluster, options.cluster);
   evaluator.gpu_profiles = options.gpu_profiles;
   ASSIGN_OR_RETURN(const Generated base, LoadBase(evaluator, options.set));

@@ -39,12 +39,21 @@ int DomainOf(const Topology& topology) {
   return std::max(1, smallest);
 }
 
-constexpr std::array<std::string_view, 10> kKeys = {
-    "parallel.tensor",        "parallel.sequence_parallel",
-    "parallel.pipeline",      "parallel.virtual_pipeline",
-    "parallel.context",       "parallel.expert",
-    "parallel.expert_tensor", "fsdp.replicas",
-    "training.micro_batch",   "training.recompute"};
+constexpr std::array<std::string_view, 12> kKeys = {
+    "parallel.tensor",           "parallel.sequence_parallel",
+    "parallel.pipeline",         "parallel.virtual_pipeline",
+    "parallel.context",          "parallel.expert",
+    "parallel.expert_tensor",    "parallel.account_for_embedding",
+    "parallel.account_for_loss", "fsdp.replicas",
+    "training.micro_batch",      "training.recompute"};
+
+constexpr const char* kCountsEmbedding = "parallel.account_for_embedding";
+constexpr const char* kCountsLoss = "parallel.account_for_loss";
+
+bool HasWords(const std::string& key) {
+  return key == "parallel.sequence_parallel" || key == kCountsEmbedding || key == kCountsLoss ||
+         key == "training.recompute";
+}
 
 std::optional<int> NumberOf(const std::string& text) {
   int number = 0;
@@ -57,6 +66,7 @@ std::optional<int> NumberOf(const std::string& text) {
 struct Layout {
   int tensor = 1, pipeline = 1, virtual_pipeline = 1, context = 1, expert = 1, expert_tensor = 0;
   int micro = 1, replicas = 1;
+  bool counts_embedding = false, counts_loss = false;  // as a layer, when layers are split
   std::string sequence_parallel, recompute;
 };
 
@@ -81,6 +91,10 @@ class Enumeration {
     Choose("parallel.pipeline", megatron, [](const Layout& l) { return Text(l.pipeline); });
     Choose("parallel.virtual_pipeline", megatron,
            [](const Layout& l) { return Text(l.virtual_pipeline); });
+    const bool split = megatron && job.parallel.layout.empty() &&
+                       job.parallel.first_stage_layers == 0 && job.parallel.last_stage_layers == 0;
+    Choose(kCountsEmbedding, split, [](const Layout& l) { return Truth(l.counts_embedding); });
+    Choose(kCountsLoss, split, [](const Layout& l) { return Truth(l.counts_loss); });
     Choose("parallel.context",
            job.model.sequence >= kLongSequence || Given("parallel.context") != nullptr,
            [](const Layout& l) { return Text(l.context); });
@@ -102,6 +116,7 @@ class Enumeration {
  private:
   using TextOf = std::string (*)(const Layout&);
   static std::string Text(int value) { return std::to_string(value); }
+  static std::string Truth(bool value) { return value ? "true" : "false"; }
 
   void Enumerate() {
     const TrainingJob& job = job_;
@@ -130,7 +145,7 @@ class Enumeration {
                         "key; give its value with --set",
                         axis.key));
       }
-      if (axis.key == "parallel.sequence_parallel" || axis.key == "training.recompute") continue;
+      if (HasWords(axis.key)) continue;
       for (const std::string& value : axis.values) {
         if (!NumberOf(value)) {
           return Error(fmt::format("--over {}: '{}' is not a number from 1 on", axis.key, value));
@@ -205,16 +220,41 @@ class Enumeration {
   void AddPipeline(Layout l) {
     const int64_t model = int64_t{l.tensor} * l.context * l.pipeline;
     if (gpus_ % model != 0) return;
-    const int layers = job_.model.layers;
+    for (const bool embedding : Truths(kCountsEmbedding, job_.parallel.account_for_embedding)) {
+      for (const bool loss : Truths(kCountsLoss, job_.parallel.account_for_loss)) {
+        l.counts_embedding = embedding;
+        l.counts_loss = loss;
+        AddChunks(l, static_cast<int>(gpus_ / model));
+      }
+    }
+  }
+
+  // Without a pipeline, there is nothing to split.
+  std::vector<bool> Truths(const std::string& key, bool own) const {
+    std::vector<bool> values;
+    for (const std::string& word : Words(key, Truth(own), {"false", "true"})) {
+      values.push_back(word == "true");
+    }
+    return values;
+  }
+
+  void AddChunks(Layout l, int data) {
+    const ParallelRules& own = job_.parallel;
+    const bool counts = l.counts_embedding || l.counts_loss;
+    const bool chosen = Chooses(kCountsEmbedding) || Chooses(kCountsLoss);
+    const int layers = job_.model.layers + (l.counts_embedding ? 1 : 0) + (l.counts_loss ? 1 : 0);
+    if (chosen && (layers % l.pipeline != 0 || (counts && l.pipeline == 1))) return;
     std::vector<int> chunks = {1};
     // A layout that states its stages has its own chunks.
-    if (l.pipeline > 1 && layers % l.pipeline == 0 && job_.parallel.layout.empty()) {
+    if (l.pipeline > 1 && layers % l.pipeline == 0 && own.layout.empty()) {
       chunks = DivisorsUpTo(layers / l.pipeline, layers);
+      // A stage that holds the embedding or the loss holds a layer as well.
+      if (counts) std::erase_if(chunks, [&](int chunk) { return layers == l.pipeline * chunk; });
     }
     for (const int chunk :
-         Divisors("parallel.virtual_pipeline", job_.parallel.virtual_pipeline, std::move(chunks))) {
+         Divisors("parallel.virtual_pipeline", own.virtual_pipeline, std::move(chunks))) {
       l.virtual_pipeline = chunk;
-      AddExperts(l, static_cast<int>(gpus_ / model));
+      AddExperts(l, data);
     }
   }
 

@@ -59,6 +59,21 @@ def cost(command):
     return time.monotonic() - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024 / 1e6
 
 
+# CPU seconds of slowness()'s loop on the machine for which the limits are written, when it is idle.
+REFERENCE_SECONDS = 0.11
+
+
+def slowness():
+    """How many times slower this machine runs now than the one for which the limits are written; at least 1."""
+    def loop():
+        start = time.process_time()
+        total = 0
+        for i in range(1_000_000):
+            total += i * i & 7
+        return time.process_time() - start
+    return max(1.0, min(loop() for _ in range(3)) / REFERENCE_SECONDS)
+
+
 def holds(line, seconds, peak, more=""):
     """Prints the result of a line. Returns False if the line exceeds a limit."""
     measured.append((line["name"], {"seconds": f"{seconds:.3g} s", "memory": f"{peak:.0f} MB"}))

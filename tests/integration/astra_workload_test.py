@@ -101,6 +101,9 @@ class AstraWorkload(unittest.TestCase):
         group = trace(node(0, COLLECTIVE, comm_type=0, comm_size=64, pg_name=7))
         self.assertEqual(self.astra([group] * 4), (1, "", "w.0.et: error: node 0 'n0': there is no group '7'; --groups names the JSON of "
                                                    "ASTRA-sim's --comm-group-configuration\n"))
+        stranger = trace(node(0, COLLECTIVE, comm_type=0, comm_size=64, pg_name=1))
+        self.assertEqual(self.astra([stranger] * 4, groups='{"1": [1, 2]}'),
+                         (1, "", "w.0.et: error: node 0 'n0': NPU 0 is not a member of the group '1' of --groups\n"))
         status, _, stderr = self.astra([empty] * 4, network='{"logical-dims": ["4"]}')
         self.assertEqual((status, stderr.splitlines()[0]),
                          (1, "network.yml:1:2: error: 'logical-dims' states the sizes of a logical network alone, and ns-3 has the "

@@ -60,8 +60,17 @@ class SearchTest(unittest.TestCase):
                     self.assertGreater(float(row["bound_s"]), 0)
                     self.assertLessEqual(float(row["bound_s"]), float(row["analytical_s"]) * (1 + 1e-6), row)
                 for row, whole in zip(rows, all_rows):
-                    if row["state"] != "slower by its bound":
+                    if row["state"] == "does not fit":
+                        self.assertEqual(whole["state"], "does not fit")
+                        self.assertLessEqual(float(row["memory_gb"]), float(whole["memory_gb"]))
+                    elif row["state"] == "slower by its bound":
+                        self.assertLessEqual(float(row["bound_s"]), float(whole["analytical_s"] or "inf") * (1 + 1e-6), row)
+                    else:
                         self.assertEqual(row, whole)
+                # Few micro-batches show the memory of all.
+                for row in every:
+                    point = json.loads((self.folder / f"{name}-all" / "points" / row["point"] / "point.json").read_text())
+                    self.assertAlmostEqual(float(row["memory_gb"]), point["metrics"]["memory_gb"], places=4)
 
     def test_the_fluid_network_has_the_last_word(self):
         space = SPACES["dense"]
@@ -112,10 +121,13 @@ class SearchTest(unittest.TestCase):
 
     def test_mistakes(self):
         for arguments, expected, message in [
-            (["--over", "cluster.hosts=1,2"], 1, "--over cluster.hosts: a search varies keys of the model; 'drydock sweep' varies "
+            (["--over", "cluster.hosts=1,2"], 2, "--over cluster.hosts: a search varies keys of the model; 'drydock sweep' varies "
                                                  "those of the cluster as well"),
             (["--set", "parallel.tensor=3"], 1, "no layout of gpt-1.7b on these 8 GPUs has the values that --set and --over ask "
                                                 "for; leave one of them out"),
+            (["--over", "parallel.tensor=1,2", "--set", "parallel.tensor=2"], 2,
+             "--set parallel.tensor=2 and --over parallel.tensor: leave one of them out"),
+            (["--over", "parallel.tensor=2,3"], 1, "--over parallel.tensor: no layout of gpt-1.7b on these 8 GPUs has the value 3"),
             (["--network", "packet"], 2, "packet not in"),
             (["--top", "0"], 2, "--top"),
             (["--set", "model.layers=400", "--set", "parallel.pipeline=1", "--set", "parallel.tensor=1", "--set",

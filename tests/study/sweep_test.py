@@ -24,6 +24,13 @@ SMALL = [*SETS, "--network", "analytical"]
 LAYOUTS = ["--over", "parallel.tensor=1,2,4", "--over", "parallel.pipeline=1,2"]
 
 
+def small(*arguments):
+    """The settings of SMALL and the arguments; a key that is an axis has no setting."""
+    axes = {str(word).split("=")[0] for word in arguments if "=" in str(word)}
+    sets = [each for each in SETS if each != "--set" and each.split("=")[0] not in axes]
+    return [*(word for each in sets for word in ("--set", each)), "--network", "analytical", *arguments]
+
+
 def command(*arguments):
     return [BIN / "drydock-sweep", *map(str, arguments)]
 
@@ -41,7 +48,7 @@ class SweepTest(unittest.TestCase):
         return done.returncode, done.stdout, done.stderr
 
     def sweep(self, *arguments, out=None):
-        status, text, error = self.run_words(command(MODEL, CLUSTER, *SMALL, *arguments, "-o", out or self.out))
+        status, text, error = self.run_words(command(MODEL, CLUSTER, *small(*arguments), "-o", out or self.out))
         self.assertEqual(status, 0, error)
         return text, error
 
@@ -203,9 +210,18 @@ metrics: [mfu]
         status, error = self.refused()
         self.assertEqual(status, 1)
         self.assertIn("no axis: give --over KEY=VALUES", error)
+        status, error = self.refused("--set", "parallel.tensor=2", "--over", "parallel.tensor=1,2")
+        self.assertEqual(status, 1)
+        self.assertIn("--set parallel.tensor=2 and the axis parallel.tensor: leave one of them out", error)
+        status, error = self.refused(words=("gpt-1.7b",))
+        self.assertEqual(status, 1)
+        self.assertIn("gpt-1.7b is a model; it needs a cluster: drydock sweep gpt-1.7b CLUSTER --over KEY=VALUES", error)
+        status, error = self.refused(words=(ROOT / MODEL,))
+        self.assertEqual(status, 1)
+        self.assertIn("this is not a study file, which has 'model', 'cluster' and 'over'", error)
 
     def test_one_sweep_at_a_time(self):
-        process = subprocess.Popen(command(MODEL, CLUSTER, *SMALL, "--over", "training.global_batch=16..4000*2", "-o", self.out),
+        process = subprocess.Popen(command(MODEL, CLUSTER, *small("--over", "training.global_batch=16..4000*2"), "-o", self.out),
                                    cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         end = time.monotonic() + 60
         while not list(self.out.glob("points/*")) and time.monotonic() < end:
