@@ -167,6 +167,7 @@ Result<SearchSpace> SpaceOf(const Options& options, const Generated& base) {
   ASSIGN_OR_RETURN(const std::vector<Axis> axes, AxesOf(options));
   std::vector<Axis> given, others;  // keys of the layout, other keys
   for (const Axis& axis : axes) (IsLayoutKey(axis.key) ? given : others).push_back(axis);
+  for (const Axis& axis : others) kept.push_back(axis.key);
   ASSIGN_OR_RETURN(LayoutSpace layouts, LayoutsOf(base.job, base.cluster.topology, kept, given));
   if (layouts.layouts.empty()) {
     return Error(

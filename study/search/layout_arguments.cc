@@ -50,6 +50,7 @@ std::string MegatronArguments(const TrainingJob& job, const ParallelLayout& layo
   arguments.AddFlag("--sequence-parallel", layout.sequence_parallel);
   arguments.Add("--pipeline-model-parallel-size", layout.pipeline, 1);
   arguments.Add("--num-virtual-stages-per-pipeline-rank", layout.chunks, 1);
+  arguments.AddFlag("--no-overlap-p2p-communication", layout.chunks > 1 && !job.overlap.p2p);
   arguments.AddFlag("--account-for-embedding-in-pipeline-split",
                     job.parallel.account_for_embedding);
   arguments.AddFlag("--account-for-loss-in-pipeline-split", job.parallel.account_for_loss);

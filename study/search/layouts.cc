@@ -95,6 +95,9 @@ class Enumeration {
                        job.parallel.first_stage_layers == 0 && job.parallel.last_stage_layers == 0;
     Choose(kCountsEmbedding, split, [](const Layout& l) { return Truth(l.counts_embedding); });
     Choose(kCountsLoss, split, [](const Layout& l) { return Truth(l.counts_loss); });
+    // Megatron-LM overlaps messages between stages with compute as soon as stages are interleaved.
+    Choose("overlap.p2p", megatron && !Keeps("parallel.virtual_pipeline"),
+           [](const Layout& l) { return Truth(l.virtual_pipeline > 1); });
     Choose("parallel.context",
            job.model.sequence >= kLongSequence || Given("parallel.context") != nullptr,
            [](const Layout& l) { return Text(l.context); });
@@ -241,6 +244,7 @@ class Enumeration {
   void AddChunks(Layout l, int data) {
     const ParallelRules& own = job_.parallel;
     const bool counts = l.counts_embedding || l.counts_loss;
+    const bool both = l.counts_embedding && l.counts_loss;
     const bool chosen = Chooses(kCountsEmbedding) || Chooses(kCountsLoss);
     const int layers = job_.model.layers + (l.counts_embedding ? 1 : 0) + (l.counts_loss ? 1 : 0);
     if (chosen && (layers % l.pipeline != 0 || (counts && l.pipeline == 1))) return;
@@ -249,7 +253,11 @@ class Enumeration {
     if (l.pipeline > 1 && layers % l.pipeline == 0 && own.layout.empty()) {
       chunks = DivisorsUpTo(layers / l.pipeline, layers);
       // A stage that holds the embedding or the loss holds a layer as well.
-      if (counts) std::erase_if(chunks, [&](int chunk) { return layers == l.pipeline * chunk; });
+      // In two stages, both counted is the same as none.
+      std::erase_if(chunks, [&](int chunk) {
+        const int stages = l.pipeline * chunk;
+        return counts && (layers == stages || (chosen && stages == 2 && both));
+      });
     }
     for (const int chunk :
          Divisors("parallel.virtual_pipeline", own.virtual_pipeline, std::move(chunks))) {

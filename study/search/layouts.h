@@ -22,9 +22,10 @@ struct LayoutSpace {
 // the global batch. The rest of what makes a layout possible is known when it is
 // built.
 //   Megatron-LM: tensor (inside a host), pipeline, virtual stages, embedding and loss counted as
-//   layers when layers are split, context (from kLongSequence tokens on), experts and their tensor
-//   parallelism, micro-batch, recomputation. FSDP and DeepSpeed: tensor, context and replicas
-//   (FSDP), micro-batch, recomputation.
+//   layers when layers are split, messages that overlap compute (with virtual stages), context
+//   (from kLongSequence tokens on), experts and their tensor parallelism, micro-batch,
+//   recomputation. FSDP and DeepSpeed: tensor, context and replicas (FSDP), micro-batch,
+//   recomputation.
 // `kept`: keys that keep the job's value. `given`: axes of keys of the layout; their values are
 // tried in place of all. Errors: a value of `given` that no layout has.
 Result<LayoutSpace> LayoutsOf(const TrainingJob& job, const Topology& topology,

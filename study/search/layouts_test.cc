@@ -57,22 +57,23 @@ TEST(Layouts, AreAllThatDivide) {
   EXPECT_THAT(space.keys, ElementsAre("parallel.tensor", "parallel.sequence_parallel",
                                       "parallel.pipeline", "parallel.virtual_pipeline",
                                       "parallel.account_for_embedding", "parallel.account_for_loss",
-                                      "training.micro_batch", "training.recompute"));
+                                      "overlap.p2p", "training.micro_batch", "training.recompute"));
   const std::vector<std::string> texts = Texts(space);
-  EXPECT_THAT(texts, Contains("1 false 1 1 false false 2 none"));
-  EXPECT_THAT(texts, Contains("4 true 2 4 false false 16 full"));
-  EXPECT_THAT(texts, Contains("2 true 4 2 false false 4 selective"));
-  EXPECT_THAT(texts, Contains("2 true 2 1 true true 4 selective")) << "8 layers and two";
-  EXPECT_THAT(texts, Not(Contains("2 true 2 1 true false 4 selective"))) << "9 in 2 stages";
-  EXPECT_THAT(texts, Not(Contains("2 true 2 5 true true 4 selective")))
+  EXPECT_THAT(texts, Contains("1 false 1 1 false false false 2 none"));
+  EXPECT_THAT(texts, Contains("4 true 2 4 false false true 16 full"));
+  EXPECT_THAT(texts, Contains("2 true 4 2 false false true 4 selective"));
+  EXPECT_THAT(texts, Not(Contains("2 true 2 1 true true false 4 selective")))
+      << "two stages of four layers in any case";
+  EXPECT_THAT(texts, Not(Contains("2 true 2 1 true false false 4 selective"))) << "9 in 2 stages";
+  EXPECT_THAT(texts, Not(Contains("2 true 2 5 true true true 4 selective")))
       << "a stage without a layer";
-  EXPECT_THAT(texts, Not(Contains("1 false 1 1 true true 2 none"))) << "no stages to split";
-  EXPECT_THAT(texts, Not(Contains("8 true 1 1 false false 1 none")))
+  EXPECT_THAT(texts, Not(Contains("1 false 1 1 true true false 2 none"))) << "no stages to split";
+  EXPECT_THAT(texts, Not(Contains("8 true 1 1 false false false 1 none")))
       << "tensor parallelism leaves the host";
-  EXPECT_THAT(texts, Not(Contains("2 true 8 1 false false 1 none"))) << "16 ranks on 8 GPUs";
-  EXPECT_THAT(texts, Not(Contains("1 false 1 1 false false 4 none")))
+  EXPECT_THAT(texts, Not(Contains("2 true 8 1 false false false 1 none"))) << "16 ranks on 8 GPUs";
+  EXPECT_THAT(texts, Not(Contains("1 false 1 1 false false false 4 none")))
       << "8 ranks x 4 sequences of 16";
-  EXPECT_THAT(texts, Not(Contains("1 false 1 2 false false 1 none")))
+  EXPECT_THAT(texts, Not(Contains("1 false 1 2 false false true 1 none")))
       << "virtual stages without a pipeline";
   std::vector<std::string> sorted = texts;
   std::sort(sorted.begin(), sorted.end());
@@ -80,11 +81,12 @@ TEST(Layouts, AreAllThatDivide) {
 }
 
 TEST(Layouts, KeepWhatIsGiven) {
-  const LayoutSpace space = LayoutsOf(Job(), Hosts(2, 4),
-                                      {"parallel.tensor", "parallel.account_for_embedding",
-                                       "parallel.account_for_loss", "training.recompute"},
-                                      {})
-                                .value();
+  const LayoutSpace space =
+      LayoutsOf(Job(), Hosts(2, 4),
+                {"parallel.tensor", "parallel.account_for_embedding", "parallel.account_for_loss",
+                 "overlap.p2p", "training.recompute"},
+                {})
+          .value();
   EXPECT_THAT(space.keys, ElementsAre("parallel.pipeline", "parallel.virtual_pipeline",
                                       "training.micro_batch"));
   EXPECT_THAT(Texts(space),
@@ -103,11 +105,11 @@ TEST(Layouts, TakeTheValuesThatAreGiven) {
                                    ParseAxis("parallel.virtual_pipeline=4,1").value(),
                                    ParseAxis("training.micro_batch=4").value(),
                                    ParseAxis("training.recompute=full,none").value()};
-  const LayoutSpace space =
-      LayoutsOf(Job(), Hosts(2, 4),
-                {"parallel.tensor", "parallel.account_for_embedding", "parallel.account_for_loss"},
-                given)
-          .value();
+  const LayoutSpace space = LayoutsOf(Job(), Hosts(2, 4),
+                                      {"parallel.tensor", "parallel.account_for_embedding",
+                                       "parallel.account_for_loss", "overlap.p2p"},
+                                      given)
+                                .value();
   EXPECT_THAT(Texts(space), ElementsAre("2 4 4 full", "2 4 4 none", "2 1 4 full", "2 1 4 none"));
 }
 

@@ -119,6 +119,29 @@ class SearchTest(unittest.TestCase):
         self.search(*space, "--jobs", 2, out="killed")
         self.assertEqual((out / "search.csv").read_bytes(), (self.folder / "jobs-2/search.csv").read_bytes())
 
+    def test_a_layout_as_megatron_takes_it_is_the_same_layout(self):
+        model = ("--num-layers 6 --hidden-size 1024 --num-attention-heads 16 --seq-length 1024 --max-position-embeddings 1024 "
+                 "--vocab-size 32000 --bf16 --use-distributed-optimizer --global-batch-size 16 ")
+        script = self.folder / "base.args"
+        script.write_text(model + "--micro-batch-size 1 --recompute-granularity full --recompute-method uniform\n")
+        words = ["dgx-a100-80g-1", "--megatron-args", script, "--network", "analytical", "--top", 1000, "--over",
+                 "parallel.pipeline=2,4", "--over", "training.micro_batch=1,2"]
+        self.search(*words, out="megatron")
+        best = sorted((self.folder / "megatron/best").glob("*.args"))
+        self.assertGreater(len(best), 20)
+        seen = set()
+        for arguments in best:
+            text = arguments.read_text()
+            seen |= {word for word in text.split() if word.startswith("--")} | set(text.split())
+            again = self.folder / "again" / "base.args"  # the model is named after its file
+            again.parent.mkdir(exist_ok=True)
+            again.write_text(model + text)
+            read = subprocess.run([BIN / "workload-gen", "--megatron-args", again, "--print-model", "-q"], text=True, capture_output=True)
+            self.assertEqual(read.returncode, 0, read.stderr)
+            self.assertEqual(read.stdout, arguments.with_suffix(".yaml").read_text(), text)
+        self.assertLessEqual({"--account-for-loss-in-pipeline-split", "--num-virtual-stages-per-pipeline-rank", "--sequence-parallel",
+                              "full", "selective"}, seen)
+
     def test_mistakes(self):
         for arguments, expected, message in [
             (["--over", "cluster.hosts=1,2"], 2, "--over cluster.hosts: a search varies keys of the model; 'drydock sweep' varies "

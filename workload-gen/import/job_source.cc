@@ -4,6 +4,7 @@
 
 #include <map>
 #include <set>
+#include <string_view>
 
 #include "core/base/files.h"
 #include "workload-gen/import/hf/hf_config.h"
@@ -58,6 +59,40 @@ Result<YamlNode> ReadTree(const JobSource& source, const std::string& text,
   return MegatronJob(line, source.path, rules, notes);
 }
 
+// Keys of the section training that one granularity of recomputation alone has.
+struct RecomputeDetail {
+  const char* key;
+  const char* needs;
+};
+constexpr RecomputeDetail kRecomputeDetails[] = {
+    {"recompute_method", "full"}, {"recompute_layers", "full"}, {"recompute_modules", "selective"}};
+
+// A value of --set for the granularity replaces what the file says of another one.
+void DropOtherRecompute(const std::vector<std::string>& overrides, YamlNode* root,
+                        ImportNotes* notes) {
+  constexpr std::string_view kGranularity = "training.recompute=";
+  const std::set<std::string> set = KeysOf(overrides);
+  std::string value;
+  for (const std::string& assignment : overrides) {
+    if (assignment.starts_with(kGranularity)) value = assignment.substr(kGranularity.size());
+  }
+  if (value.empty()) return;
+  for (auto& [section, keys] : root->entries) {
+    if (section.scalar != "training") continue;
+    std::erase_if(keys.entries, [&](const auto& entry) {
+      for (const RecomputeDetail& detail : kRecomputeDetails) {
+        if (entry.first.scalar != detail.key || value == detail.needs) continue;
+        if (set.contains(fmt::format("training.{}", detail.key))) return false;
+        notes->remarks.push_back(
+            fmt::format("{} is left out: it needs recompute: {}, and --set {}{}", detail.key,
+                        detail.needs, kGranularity, value));
+        return true;
+      }
+      return false;
+    });
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> ImportTables() { return {VocabulariesPath()}; }
@@ -71,6 +106,7 @@ Result<TrainingJob> LoadJob(const JobSource& source, const std::vector<std::stri
     const std::string key = assignment.substr(0, assignment.find('='));
     std::erase_if(notes->assumed, [&key](const AssumedKey& each) { return each.key == key; });
   }
+  DropOtherRecompute(overrides, &root, notes);
   RETURN_IF_ERROR(ExpandModelFrom(source.strict, &root, notes));
   RETURN_IF_ERROR(ExpandOverlapFrom(source.strict, &root, notes));
   return TrainingJobFromTree(root, source.path);

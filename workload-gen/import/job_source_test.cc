@@ -49,6 +49,29 @@ TEST_F(JobSourceTest, OverridesTakePrecedence) {
   EXPECT_EQ(job->model.hidden, 8192);
 }
 
+TEST_F(JobSourceTest, AnotherRecomputationReplacesWhatTheFileSaysOfItsOwn) {
+  const std::string path = dir_ / "full.yaml";
+  const std::string text = R"(
+model: {from: config.json, sequence: 2048}
+training: {framework: megatron, precision: bf16, micro_batch: 1, global_batch: 8, optimizer: adam,
+           recompute: full, recompute_method: block, recompute_layers: 3}
+parallel: {tensor: 1, pipeline: 1}
+)";
+  ASSERT_TRUE(WriteFileAtomically(path, text).ok());
+  const Result<TrainingJob> job = LoadJob({path}, {"training.recompute=none"}, &notes_);
+  ASSERT_TRUE(job.ok()) << job.error().ToString();
+  EXPECT_EQ(job->training.recompute.granularity, Recompute::kNone);
+  EXPECT_EQ(notes_.remarks, (std::vector<std::string>{
+                                "recompute_method is left out: it needs recompute: full, and --set "
+                                "training.recompute=none",
+                                "recompute_layers is left out: it needs recompute: full, and --set "
+                                "training.recompute=none"}));
+  // What the same call gives is not left out.
+  EXPECT_FALSE(
+      LoadJob({path}, {"training.recompute=none", "training.recompute_method=uniform"}, &notes_)
+          .ok());
+}
+
 TEST_F(JobSourceTest, AMissingConfigurationIsAnError) {
   const Result<TrainingJob> job = Load("model: {from: confg.json, sequence: 2048}");
   ASSERT_FALSE(job.ok());
