@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "study/axes/space.h"
 #include "study/axes/study_file.h"
 #include "study/commands.h"
+#include "study/jobs/run_jobs.h"
 #include "study/page/sweep_page.h"
 #include "study/points/point_key.h"
 #include "study/points/point_store.h"
@@ -45,7 +47,7 @@ struct Options {
   std::string model, cluster;  // or a study file and nothing
   std::string megatron_arguments;
   std::vector<std::string> over, zip, constraints, set, metrics, gpu_profiles;
-  std::string network, out;
+  std::string network, out, on = "local", job;
   int jobs = 0;
   int64_t sequence = 0;
   size_t show = 10;
@@ -100,13 +102,25 @@ void Declare(CLI::App* app, Options* options, const CommonOptions&) {
                 "Simulate also the points that need more memory than their GPUs have");
   app->add_flag("--no-pages", options->no_pages, "Leave out report.html of each point");
   app->add_flag("--yes", options->yes, "Allow more than 100,000 points");
+  app->add_option(
+         "--on", options->on,
+         "Where points are evaluated: local[:N], in N processes; "
+         "slurm[:OPTION=VALUE,...], in an array of jobs with these options of sbatch; srun, "
+         "in the allocation that this command runs in; command:'... {job} ...', by a "
+         "command line for each job")
+      ->capture_default_str()
+      ->type_name("ENGINE");
+  app->add_option("--job", options->job, "Evaluates the points of STUDY/jobs/N.json")->group("");
   app->add_option("--jobs", options->jobs,
-                  "Points evaluated at the same time (default: one a core)")
+                  "Points evaluated at the same time (default: one a core); not with --on local: "
+                  "jobs that share the points (default: 8)")
       ->check(CLI::Range(1, 1024))
       ->type_name("N");
   app->add_option("-o,--out", options->out, "Directory of the study")->type_name("STUDY");
   CheckOptions(app, [options]() -> Status {
     if (!options->metrics.empty() && options->metrics.front() == "help") return OkStatus();
+    if (!options->job.empty()) return OkStatus();
+    RETURN_IF_ERROR(ParseEngine(options->on));
     if (options->model.empty()) return MissingOption("MODEL CLUSTER, or a study file");
     for (const std::string& metric : options->metrics) RETURN_IF_ERROR(FindMetric(metric));
     if (options->sequence > 0) {
@@ -288,7 +302,38 @@ Status PrintMetrics() {
   return OkStatus();
 }
 
+// Evaluates the missing points. Returns, by ID, why a point is not there.
+Result<std::map<std::string, std::string>> EvaluateMissing(const Options& options,
+                                                           const CommonOptions& common,
+                                                           const EvaluatorOptions& evaluator,
+                                                           const PointStore& store,
+                                                           const std::vector<WorkItem>& missing) {
+  StudyProgress progress(kTool.name, common.quiet);
+  const auto show = [&](size_t done) { progress.Show("points", done, missing.size()); };
+  ASSIGN_OR_RETURN(const Engine engine, ParseEngine(options.on));
+  if (engine.kind != Engine::Kind::kLocal) {
+    JobsOptions jobs;
+    if (options.jobs > 0) jobs.jobs = options.jobs;
+    jobs.progress = show;
+    Result<std::map<std::string, std::string>> failures =
+        RunJobs(engine, {evaluator, options.out, !options.no_pages, missing}, jobs);
+    progress.End();
+    return failures;
+  }
+  LocalOptions local;
+  const int wanted = options.jobs > 0 ? options.jobs : engine.processes;
+  local.jobs = std::min(JobsOr(wanted), std::max(1, static_cast<int>(missing.size())));
+  local.progress = show;
+  const Result<LocalResult> result =
+      EvaluateLocally(evaluator, store, missing, !options.no_pages, local);
+  progress.End();
+  RETURN_IF_ERROR(result);
+  if (!missing.empty()) Report(kTool, common, SharedText(result->shared));
+  return result->failures;
+}
+
 Status Run(const Options& options, const CommonOptions& common) {
+  if (!options.job.empty()) return RunJob(options.job);
   if (!options.metrics.empty() && options.metrics.front() == "help") return PrintMetrics();
   ASSIGN_OR_RETURN(const Sweep sweep, SweepOf(options));
   const size_t all = CountBeforeConstraints(sweep.space);
@@ -324,15 +369,8 @@ Status Run(const Options& options, const CommonOptions& common) {
            fmt::format("{} of {} points are known from an earlier call",
                        items.size() - missing.size(), items.size()));
   }
-  StudyProgress progress(kTool.name, common.quiet);
-  LocalOptions local;
-  local.jobs = std::min(JobsOr(options.jobs), std::max(1, static_cast<int>(missing.size())));
-  local.progress = [&](size_t done) { progress.Show("points", done, missing.size()); };
-  const Result<LocalResult> result =
-      EvaluateLocally(sweep.evaluator, store, missing, !options.no_pages, local);
-  progress.End();
-  RETURN_IF_ERROR(result);
-  if (!missing.empty()) Report(kTool, common, SharedText(result->shared));
+  ASSIGN_OR_RETURN(const auto failures,
+                   EvaluateMissing(options, common, sweep.evaluator, store, missing));
 
   SweepTable table = TableOf(sweep);
   table.pages = !options.no_pages;
@@ -350,16 +388,15 @@ Status Run(const Options& options, const CommonOptions& common) {
   RETURN_IF_ERROR(WriteFileAtomically(options.out + "/" + kPageName, SweepPageOf(table)));
   fmt::print("{}", TextOf(table, options.show));
   Report(kTool, common, fmt::format("{0}: {1}, {2}", options.out, kTableName, kPageName));
-  if (result->failures.empty()) {
+  if (failures.empty()) {
     if (!Ranked(table).empty()) return OkStatus();
     return Error("no point could be simulated; the first one: " + table.rows.front().record.reason);
   }
-  const auto& [id, how] = *result->failures.begin();
+  const auto& [id, how] = *failures.begin();
   return Error(fmt::format("{} not in the table, the first is {}: {}; the same command tries them "
                            "again",
-                           result->failures.size() == 1
-                               ? std::string("a point is")
-                               : fmt::format("{} points are", result->failures.size()),
+                           failures.size() == 1 ? std::string("a point is")
+                                                : fmt::format("{} points are", failures.size()),
                            id, how),
                {options.out, 0, 0});
 }

@@ -16,7 +16,7 @@ function drawGrid(host) {
   const metrics = study.metrics.filter(metric => done.some(
       point => valueOf(point, metric.name) !== undefined)).map(({name}) => [name, name]);
   const state = {across: '0', down: '1', metric: rankedBy};
-  const table = element('div', {});
+  const table = element('div', {className: 'scroll'});
   const draw = () => {
     const across = Number(state.across), down = Number(state.down);
     const less = metricOf.get(state.metric).better !== 'more';
