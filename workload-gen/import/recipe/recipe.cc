@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/base/scan.h"
+#include "workload-gen/import/recipe/bridge_settings.h"
 #include "workload-gen/import/recipe/recipe_reader.h"
 
 namespace drydock {
@@ -66,6 +67,7 @@ class NemoWords : public RecipeWords {
     }
     AddTokenizer();
     AddOptimizer();
+    r_.CheckSame("model.data.seq_length", "model.encoder_seq_length");
   }
 
   int64_t gpus() {
@@ -195,6 +197,7 @@ class NemoWords : public RecipeWords {
     if (r_.Has("model.optim.ddp_bucket_size")) {
       r_.AddValue("--ddp-bucket-size", "model.optim.ddp_bucket_size");
     }
+    if (r_.IsTrue("model.optim.nccl_ub")) r_.Add("--use-nccl-ub", "model.optim.nccl_ub");
   }
 };
 
@@ -203,7 +206,8 @@ class BridgeWords : public RecipeWords {
   using RecipeWords::RecipeWords;
 
   void Add() {
-    AddPrecision();
+    AddBridgePrecision(&r_);
+    AddBridgeOverlap(&r_);
     AddSequence();
     AddActivation();
     AddGroups();
@@ -219,32 +223,10 @@ class BridgeWords : public RecipeWords {
   }
 
  private:
-  // A name such as bf16_mixed or bf16_with_fp8_delayed_scaling_mixed, or the settings themselves.
-  void AddPrecision() {
-    const std::string name = r_.Text("mixed_precision");
-    const bool half = r_.IsTrue("model.fp16") || r_.IsTrue("mixed_precision.fp16") ||
-                      name.starts_with("fp16") || name.starts_with("16");
-    const bool brain =
-        r_.IsTrue("model.bf16") || r_.IsTrue("mixed_precision.bf16") || name.starts_with("bf16");
-    const char* path = name.empty() ? "model.bf16" : "mixed_precision";
-    if (half) r_.Add("--fp16", path);
-    if (brain) r_.Add("--bf16", path);
-    if (name.find("fp8") != std::string::npos || name.find("fp4") != std::string::npos) {
-      if (!r_.Has("model.fp8") && !r_.Has("model.fp4")) {
-        r_.Fail(path, fmt::format("'mixed_precision' is {}: give the format itself, model.fp8 and "
-                                  "model.fp8_recipe, as a dump of the configuration has it",
-                                  name));
-      }
-    }
-    const char* gradients = "ddp.grad_reduce_in_fp32";
-    const bool full = r_.IsTrue(gradients, r_.IsTrue("mixed_precision.grad_reduce_in_fp32", true));
-    if (full && half) r_.Add("--accumulate-allreduce-grads-in-fp32", gradients);
-    if (!full && brain) r_.Add("--grad-reduce-in-bf16", gradients);
-  }
-
   void AddSequence() {
     const char* path = r_.Has("model.seq_length") ? "model.seq_length" : "dataset.seq_length";
     if (r_.Has(path)) r_.AddValue("--seq-length", path);
+    r_.CheckSame("dataset.seq_length", "model.seq_length");
     const char* most =
         r_.Has("model.max_position_embeddings") ? "model.max_position_embeddings" : path;
     if (r_.Has(most)) r_.AddValue("--max-position-embeddings", most);

@@ -86,7 +86,39 @@ TEST(NemoRecipe, GpusAndIgnoredKeys) {
   ASSERT_TRUE(line.ok()) << line.error().ToString();
   EXPECT_EQ(line->gpus, 16);
   EXPECT_EQ(line->keys.at("--num-layers"), "model.num_layers");
-  EXPECT_EQ(Join(notes.ignored), "model.seed, model.optim, model.data");
+  EXPECT_EQ(Join(notes.ignored), "model.seed, model.optim.lr, model.data");
+}
+
+TEST(NemoRecipe, MergeKeysAndAnchors) {
+  EXPECT_EQ(Arguments("x-widths: &widths {hidden_size: 64, ffn_hidden_size: 8}\n" +
+                      Nemo("  <<: *widths\n  hidden_size: &h 32\n  kv_channels: *h\n")),
+            "--ffn-hidden-size 8 --hidden-size 32 --kv-channels 32 " + std::string(kRest));
+}
+
+TEST(NemoRecipe, KeysOfTheTrainerAndTheOptimizerAreKnown) {
+  const std::string more =
+      "trainer: {num_nodes: 1, devices: 8, precision: bf16, max_steps: 9, logger: false}\n";
+  ImportNotes notes;
+  const std::string text = Nemo("  optim: {sched: {name: CosineAnnealing}, betas: [1, 2]}\n");
+  ASSERT_TRUE(Read(more + text.substr(std::string(kTrainer).size()), &notes).ok());
+  EXPECT_EQ(Join(notes.ignored),
+            "trainer.max_steps, trainer.logger, model.optim.sched, model.optim.betas");
+  EXPECT_EQ(ErrorOf("trainer: {precison: bf16}\nmodel: {megatron_amp_O2: true}\n"),
+            "unknown key 'trainer.precison'; did you mean 'precision'?; remove it if it decides "
+            "nothing about the GPUs");
+  EXPECT_EQ(
+      ErrorOf(Nemo("  optim: {overlap_grad_sinc: true}\n")),
+      "unknown key 'model.optim.overlap_grad_sinc'; did you mean 'overlap_grad_sync'?; remove "
+      "it if it decides nothing about the GPUs");
+  EXPECT_EQ(ErrorOf("trainer: {precision: bf16, detect_anomaly: true}\n"
+                    "model: {megatron_amp_O2: true}\n"),
+            "'trainer.detect_anomaly' is true: checks of every gradient are not generated; write "
+            "false");
+  EXPECT_EQ(ErrorOf(Nemo("  mcore_customization_config: {parallel_attention: true}\n")),
+            "'model.mcore_customization_config.parallel_attention' is true: attention and MLP side "
+            "by side on one input are not generated");
+  EXPECT_EQ(ErrorOf(Nemo("  encoder_seq_length: 64\n  data: {seq_length: 32}\n")),
+            "'model.data.seq_length' is 32, but 'model.encoder_seq_length' is 64: give both alike");
 }
 
 TEST(NemoRecipe, Mistakes) {
@@ -136,7 +168,7 @@ TEST(BridgeRecipe, FieldsHaveTheNamesOfArguments) {
             "--lr 0.1 --use-distributed-optimizer --num-layers 2 --hidden-size 64 "
             "--num-attention-heads 8 "
             "--disable-bias-linear --sequence-parallel --tensor-model-parallel-size 2 "
-            "--recompute-modules core_attn mlp --overlap-grad-reduce --bf16 --grad-reduce-in-bf16 "
+            "--recompute-modules core_attn mlp --bf16 --grad-reduce-in-bf16 --overlap-grad-reduce "
             "--seq-length 32 --max-position-embeddings 32 --swiglu --group-query-attention "
             "--num-query-groups 4 --padded-vocab-size 128256");
 }
@@ -147,9 +179,8 @@ TEST(BridgeRecipe, Mistakes) {
             "nothing about the GPUs");
   EXPECT_EQ(ErrorOf(kBridge + std::string("  use_kitchen: true\n")),
             "'model.use_kitchen' is true: only false is generated");
-  EXPECT_EQ(ErrorOf(kBridge + std::string("mixed_precision: bf16_with_mxfp8_mixed\n")),
-            "'mixed_precision' is bf16_with_mxfp8_mixed: give the format itself, model.fp8 and "
-            "model.fp8_recipe, as a dump of the configuration has it");
+  EXPECT_EQ(ErrorOf(kBridge + std::string("dataset: {seq_length: 64}\n")),
+            "'dataset.seq_length' is 64, but 'model.seq_length' is 32: give both alike");
 }
 
 }  // namespace
