@@ -52,7 +52,7 @@ class Sorter {
   // "$EXTRA_ARGUMENTS": which arguments it stands for is not known. It may be left out only if the
   // script does not assign it.
   void Unresolved(const ScriptWord& word) {
-    const bool not_assigned = word.why.empty() && word.text.empty();
+    const bool not_assigned = word.not_assigned && word.text.empty();
     if (rules_.ignore_unknown && not_assigned) {
       notes_.unknown.push_back(
           fmt::format("{} (its value is not in the script; give --variable)", word.unresolved));
@@ -122,7 +122,7 @@ class Sorter {
     const std::string hint = DidYouMean(given.flag.text, Names());
     for (const ScriptWord& value : given.values) {
       // It may stand for more arguments, which are not to be left out.
-      if (value.wide && value.text.empty() && !value.why.empty()) return Unresolved(value);
+      if (value.wide && value.text.empty() && !value.not_assigned) return Unresolved(value);
     }
     if (rules_.ignore_unknown) {
       notes_.unknown.push_back(given.flag.text +

@@ -77,7 +77,17 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"--bf16 --hybrid-layer-pattern M*", "'M*' has 2 layers; --num-layers says 48"},
         Mistake{"--bf16 --is-hybrid-model", "needs --hybrid-layer-pattern"},
         Mistake{"--bf16 --hybrid-attention-ratio 0.1",
-                "'--hybrid-attention-ratio': the layers are read from --hybrid-layer-pattern"},
+                "--hybrid-attention-ratio does not say which layers have attention; give "
+                "--hybrid-layer-pattern"},
+        Mistake{"--bf16 --disable-vision-class-token --patch-size 14 --freeze-ViT",
+                "'--disable-vision-class-token': a tower of images beside the language model is "
+                "not generated"},
+        Mistake{"--bf16 --sliding-window 1024",
+                "no model of Megatron-Core in Pai-Megatron-Patch reads --sliding-window; give "
+                "--window-size 1023,0 if attention has this window, and else leave it out"},
+        Mistake{"--bf16 --enable-gpt-oss",
+                "--enable-gpt-oss stands for other arguments; give them, such as --softmax-type "
+                "learnable --window-size 127,0 --window-attn-skip-freq 2"},
         Mistake{"--bf16 --experimental-attention-variant gdn2",
                 "'gdn2' is not generated; dsa, gdn and gated_delta_net are"},
         Mistake{"--bf16 --experimental-attention-variant dsa",
