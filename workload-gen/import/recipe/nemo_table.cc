@@ -57,11 +57,13 @@ constexpr const char* kComputed =
     "fp8_hybrid fp8_params fp8_wgrad activations_checkpoint_method "
     "activations_checkpoint_num_layers cpu_offloading_num_layers wgrad_deferral_limit window_size "
     "optim.name optim.overlap_grad_sync optim.overlap_param_sync optim.grad_sync_dtype "
-    "optim.ddp_bucket_size optim.nccl_ub data.seq_length precision mcore_bert "
+    "optim.ddp_bucket_size optim.nccl_ub data.seq_length name "
+    "mcore_customization_config.new_decoder_architecture "
+    "mcore_customization_config.parallel_attention precision mcore_bert "
     "gradient_accumulation_fusion apply_rope_fusion";
 
 constexpr const char* kIgnored =
-    "name init_method_std use_scaled_init_method layernorm_epsilon pre_process post_process "
+    "init_method_std use_scaled_init_method layernorm_epsilon pre_process post_process "
     "persist_layer_norm gradient_as_bucket_view seq_len_interpolation_factor seed "
     "resume_from_checkpoint restore_from_path restore_from_ckpt use_cpu_initialization onnx_safe "
     "apex_transformer_log_level native_amp_init_scale native_amp_growth_interval hysteresis "
@@ -90,10 +92,11 @@ struct Explained {
   const char* text;
 };
 constexpr Explained kExplained[] = {
-    {"mcore_customization_config.new_decoder_architecture", Use::kRefused, "",
-     "two norms before attention and an MLP side by side are not generated"},
-    {"mcore_customization_config.parallel_attention", Use::kRefused, "",
-     "attention and MLP side by side on one input are not generated"},
+    {"mcore_customization_config.query_pre_attn_scalar", Use::kIgnored, "", ""},
+    {"mcore_customization_config.attn_logit_softcapping", Use::kUnmodeled, "",
+     "a bound of attention scores, inside the kernel"},
+    {"mcore_customization_config.final_logit_softcapping", Use::kUnmodeled, "",
+     "kernels that bound the logits"},
     {"optim.dtype", Use::kUnmodeled, "fp32", "bytes of the optimizer, in its kernel and in memory"},
     {"optim.param_sync_dtype", Use::kUnmodeled, "bf16", "bytes of parameter gathers"},
     {"optim.store_params", Use::kUnmodeled, "", "copies of the parameters in fp32"},

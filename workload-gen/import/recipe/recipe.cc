@@ -49,6 +49,7 @@ class NemoWords : public RecipeWords {
 
   void Add() {
     AddPrecision();
+    CheckSpecification();
     AddLayers();
     AddKernels();
     AddFormat();
@@ -122,6 +123,30 @@ class NemoWords : public RecipeWords {
       const std::optional<int64_t> hidden = WholeNumber(r_.Text("model.hidden_size"));
       if (hidden.has_value() && *hidden < 1 << 24) {
         r_.Add("--ffn-hidden-size", std::to_string(4 * *hidden), "model.hidden_size");
+      }
+    }
+  }
+
+  // `name` selects the specification of a layer. That of Falcon alone reads two of the settings
+  // that are passed on to Megatron-Core.
+  void CheckSpecification() {
+    const char* path = "model.name";
+    const std::string name = r_.Text(path);
+    for (const char* part : {"hyena", "griffin", "modelopt", "retro"}) {
+      if (name.find(part) == std::string::npos) continue;
+      return r_.Fail(path,
+                     fmt::format("'{}' is {}: this kind of model is not generated", path, name));
+    }
+    for (const char* field : {"new_decoder_architecture", "parallel_attention"}) {
+      const std::string key = std::string("model.mcore_customization_config.") + field;
+      if (!r_.IsTrue(key)) continue;
+      if (name == "megatron_falcon_gpt") {
+        r_.Fail(key,
+                fmt::format("'{}' is true: attention and MLP side by side on one input are not "
+                            "generated",
+                            key));
+      } else {
+        r_.Remark(key, "has no effect without model.name: megatron_falcon_gpt");
       }
     }
   }

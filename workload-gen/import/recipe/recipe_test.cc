@@ -114,7 +114,15 @@ TEST(NemoRecipe, KeysOfTheTrainerAndTheOptimizerAreKnown) {
                     "model: {megatron_amp_O2: true}\n"),
             "'trainer.detect_anomaly' is true: checks of every gradient are not generated; write "
             "false");
-  EXPECT_EQ(ErrorOf(Nemo("  mcore_customization_config: {parallel_attention: true}\n")),
+  const std::string falcon = "  mcore_customization_config: {parallel_attention: true}\n";
+  notes = {};
+  EXPECT_TRUE(Read(Nemo(falcon), &notes).ok());
+  EXPECT_EQ(Join(notes.remarks),
+            "'model.mcore_customization_config.parallel_attention' (line 10) has no effect without "
+            "model.name: megatron_falcon_gpt");
+  EXPECT_EQ(ErrorOf(Nemo("  name: megatron_gpt_hyena\n")),
+            "'model.name' is megatron_gpt_hyena: this kind of model is not generated");
+  EXPECT_EQ(ErrorOf(Nemo("  name: megatron_falcon_gpt\n" + falcon)),
             "'model.mcore_customization_config.parallel_attention' is true: attention and MLP side "
             "by side on one input are not generated");
   EXPECT_EQ(ErrorOf(Nemo("  encoder_seq_length: 64\n  data: {seq_length: 32}\n")),
