@@ -156,6 +156,18 @@ TEST(MegatronJob, QwenNextOfPai) {
             "layer; give parallel.layout with --set");
 }
 
+TEST(MegatronJob, DefaultsOfWhatIsNotGenerated) {
+  ImportNotes notes;
+  ASSERT_TRUE(Parse(kGpt + std::string("--bf16 --dsa-indexer-topk-freq 1 --activation-offload-"
+                                       "fraction 1.0 --linear-conv-kernel-dim 4"),
+                    {}, &notes)
+                  .ok());
+  EXPECT_EQ(Join(notes.ignored),
+            "--dsa-indexer-topk-freq, --activation-offload-fraction, "
+            "--linear-conv-kernel-dim");
+  EXPECT_TRUE(notes.unmodeled.empty());
+}
+
 TEST(MegatronJob, ArgumentsOfForks) {
   ImportNotes notes;
   ASSERT_TRUE(Parse(kGpt + std::string("--bf16 --sliding-window 4096 --enable-gpt-oss "

@@ -249,30 +249,28 @@ class Precision : public ReplacingSection {
     if (!full && brain) r_.Add("--grad-reduce-in-bf16", PathOf(name));
   }
 
+  // Without a format, nothing reads the other settings.
   void AddEights() {
     const std::string format = Value("fp8");
-    const std::string recipe = Value("fp8_recipe", "tensorwise", "delayed");
-    const bool gathered = Gathers("fp8_param", "fp8_param_gather");
-    const bool weights = True("fp8_wgrad", "true", "true");
-    const bool products = True("fp8_dot_product_attention");
-    const bool attention = True("fp8_multi_head_attention");
     if (format.empty()) return;
     r_.Add("--fp8-format", format, PathOf("fp8"));
-    r_.Add("--fp8-recipe", recipe, PathOf("fp8_recipe"));
-    if (gathered) r_.Add("--fp8-param-gather", PathOf("fp8_param_gather"));
-    if (!weights) r_.Add("--no-fp8-wgrad", PathOf("fp8_wgrad"));
-    if (products) r_.Add("--fp8-dot-product-attention", PathOf("fp8_dot_product_attention"));
-    if (attention) r_.Add("--fp8-multi-head-attention", PathOf("fp8_multi_head_attention"));
+    r_.Add("--fp8-recipe", Value("fp8_recipe", "tensorwise", "delayed"), PathOf("fp8_recipe"));
+    if (Gathers("fp8_param", "fp8_param_gather")) {
+      r_.Add("--fp8-param-gather", PathOf("fp8_param_gather"));
+    }
+    if (!True("fp8_wgrad", "true", "true")) r_.Add("--no-fp8-wgrad", PathOf("fp8_wgrad"));
+    Flag("--fp8-dot-product-attention", "fp8_dot_product_attention");
+    Flag("--fp8-multi-head-attention", "fp8_multi_head_attention");
   }
 
   void AddFours() {
     const std::string format = Value("fp4");
-    const std::string recipe = Value("fp4_recipe", "nvfp4", "nvfp4");
-    const bool gathered = Gathers("fp4_param", "fp4_param_gather");
     if (format.empty()) return;
     r_.Add("--fp4-format", format, PathOf("fp4"));
-    r_.Add("--fp4-recipe", recipe, PathOf("fp4_recipe"));
-    if (gathered) r_.Add("--fp4-param-gather", PathOf("fp4_param_gather"));
+    r_.Add("--fp4-recipe", Value("fp4_recipe", "nvfp4", "nvfp4"), PathOf("fp4_recipe"));
+    if (Gathers("fp4_param", "fp4_param_gather")) {
+      r_.Add("--fp4-param-gather", PathOf("fp4_param_gather"));
+    }
   }
 
   // Megatron-Bridge keeps both alike; of two that differ, what it takes depends on their order.
@@ -287,13 +285,13 @@ class Precision : public ReplacingSection {
   }
 
   void AddEdges() {
-    const bool edges = True("first_last_layers_bf16");
-    const std::string start = Value("num_layers_at_start_in_bf16", "0", "1");
-    const std::string end = Value("num_layers_at_end_in_bf16", "0", "1");
-    if (!edges || (Value("fp8").empty() && Value("fp4").empty())) return;
+    if (Value("fp8").empty() && Value("fp4").empty()) return;
+    if (!True("first_last_layers_bf16")) return;
     r_.Add("--first-last-layers-bf16", PathOf("first_last_layers_bf16"));
-    r_.Add("--num-layers-at-start-in-bf16", start, PathOf("num_layers_at_start_in_bf16"));
-    r_.Add("--num-layers-at-end-in-bf16", end, PathOf("num_layers_at_end_in_bf16"));
+    const std::pair<const char*, const char*> ends[] = {
+        {"num_layers_at_start_in_bf16", "--num-layers-at-start-in-bf16"},
+        {"num_layers_at_end_in_bf16", "--num-layers-at-end-in-bf16"}};
+    for (const auto& [name, argument] : ends) r_.Add(argument, Value(name, "0", "1"), PathOf(name));
   }
 
   Values preset_;
@@ -313,11 +311,7 @@ class Overlap : public ReplacingSection {
     if (chunked && !overlaps) r_.Add("--no-overlap-p2p-communication", PathOf(sends));
     AddFlag("--overlap-moe-expert-parallel-comm", "overlap_moe_expert_parallel_comm");
     AddFlag("--delay-wgrad-compute", "delay_wgrad_compute");
-    AddFlag("--defer-embedding-wgrad-compute", "defer_embedding_wgrad_compute");
-    const std::string limit = Text("wgrad_deferral_limit", "-1", "0");
-    if (limit != "-1" && limit != "0") {
-      r_.Add("--wgrad-deferral-limit", limit, PathOf("wgrad_deferral_limit"));
-    }
+    AddDeferral();
     AddGradients(chunked && staged);
   }
 
@@ -336,6 +330,16 @@ class Overlap : public ReplacingSection {
                        "tensor_model_parallel_size above 1");
     }
     r_.Add("--tp-comm-overlap", PathOf(name));
+  }
+
+  void AddDeferral() {
+    const char* name = "defer_embedding_wgrad_compute";
+    if (!IsTrue(name, "false", "false")) return;
+    r_.Add("--defer-embedding-wgrad-compute", PathOf(name));
+    const std::string limit = Text("wgrad_deferral_limit", "-1", "0");
+    if (limit != "-1" && limit != "0") {
+      r_.Add("--wgrad-deferral-limit", limit, PathOf("wgrad_deferral_limit"));
+    }
   }
 
   // Without the distributed optimizer, the section does not change how gradients are reduced.

@@ -99,8 +99,7 @@ TEST(BridgeSettings, TheSectionReplacesOtherSettings) {
   EXPECT_EQ(answer.notes.remarks,
             (std::vector<std::string>{
                 "'ddp.grad_reduce_in_fp32' (line 4) has no effect: mixed_precision sets true",
-                "'model.fp8' (line 2) has no effect: mixed_precision sets null",
-                "'model.fp8_recipe' (line 2) has no effect: mixed_precision sets tensorwise"}));
+                "'model.fp8' (line 2) has no effect: mixed_precision sets null"}));
 }
 
 TEST(BridgeSettings, MistakesInPrecisions) {
@@ -128,7 +127,7 @@ TEST(BridgeSettings, MistakesInPrecisions) {
       "'mixed_precision.params_dtype' is torch.float32: weights in fp32 that are cast in each "
       "use are not generated; give torch.bfloat16 or torch.float16");
   EXPECT_EQ(message("fp32: true"), "training in fp32 is not generated; give bf16 or fp16");
-  EXPECT_EQ(message("bf16: true, fp8_param: true"),
+  EXPECT_EQ(message("bf16: true, fp8: hybrid, fp8_param: true"),
             "'mixed_precision.fp8_param' differs from 'fp8_param_gather': give both alike");
   EXPECT_EQ(message("bf16: maybe"), "'mixed_precision.bf16' is maybe; expected true or false");
 }

@@ -59,7 +59,14 @@ constexpr const char* kComputed =
     "model.cuda_graph_scope model.cuda_graph_modules";
 
 constexpr const char* kIgnored =
-    "model.autocast_dtype model.barrier_with_L1_time model.beta_fast model.beta_slow "
+    "model.moe_grad_scale_func model.mtp_grad_scale_func model.mup_width_mult "
+    "model.mup_embedding_mult model.mup_output_mult model.mup_base_head_dim "
+    "model.mup_attn_scale_power model.experimental_attention_variant_loss_scale_func "
+    "model.moe_router_quantile_balancing_ema model.moe_pad_experts_for_cuda_graph_inference "
+    "model.inference_cuda_graph_scope model.nccl_all_reduce_for_prefill "
+    "model.inference_fuse_tp_communication model.inference_disable_triton_nvls_kernels "
+    "model.inference_moe_disable_fused_quant_kernels model.autocast_dtype "
+    "model.barrier_with_L1_time model.beta_fast model.beta_slow "
     "model.cache_mla_latents model.cpu_offloading_activations model.cpu_offloading_weights "
     "model.deallocate_pipeline_outputs model.embedding_init_method model.init_method "
     "model.output_layer_init_method model.hf_model_id model.hf_model_revision "
@@ -108,6 +115,11 @@ constexpr const char* kIgnored =
 
 // Fields with one value that is generated: the default of Megatron-Core.
 constexpr const char* kDefaults =
+    "model.max_seqlen_per_dp_cp_rank= model.mtp_hsm=false "
+    "model.moe_shared_expert_glu_interleave_size= model.moe_enable_routing_replay=false "
+    "model.moe_single_grouped_weight=false model.moe_single_grouped_bias=false "
+    "model.moe_hybridep_pad_uneven_dispatch_inputs=false model.gtp_remat_opt_in_modules= "
+    "model.moe_ncclep_zero_copy=false model.mamba_training_ssm_states_dtype= "
     "model.attention_output_gate=false model.disable_parameter_transpose_cache=false "
     "model.dense_grouped_gemm=false model.enable_autocast=false "
     "model.enable_mhc_connections=false model.batch_invariant_mode=false "

@@ -230,8 +230,10 @@ void RecipeReader::CheckSame(const std::string& path, const std::string& other) 
 
 void RecipeReader::Remark(const std::string& path, const std::string& text) {
   const int line = Place(path).location.line;
-  notes_.remarks.push_back(line > 0 ? fmt::format("'{}' (line {}) {}", path, line, text)
-                                    : fmt::format("'{}' {}", path, text));
+  const std::string remark = line > 0 ? fmt::format("'{}' (line {}) {}", path, line, text)
+                                      : fmt::format("'{}' {}", path, text);
+  const auto& said = notes_.remarks;
+  if (std::find(said.begin(), said.end(), remark) == said.end()) notes_.remarks.push_back(remark);
 }
 
 void RecipeReader::NoteUnmodeled(const std::string& path, const std::string& text) {
