@@ -107,7 +107,7 @@ void Declare(CLI::App* app, Options* options, const CommonOptions& common) {
                 "modeled are errors, and so are unknown settings of the latter two");
   app->add_flag(
       "--ignore-unknown", options->model.ignore_unknown,
-      "Unknown arguments of a launch script, and variables that it never assigns, are named "
+      "Unknown arguments of a launch script, and variables that no line before assigns, are named "
       "and left out; otherwise they are errors");
   app->add_flag("--print-model", options->print_model,
                 "Print the training run as it was understood, as a model.yaml; write nothing");
