@@ -145,6 +145,19 @@ TEST(ParseYamlTest, AliasesAreExpanded) {
             "            ^");
 }
 
+TEST(ParseYamlTest, AnArgumentMayBeGivenAgainWithItsValue) {
+  EXPECT_EQ(ErrorOf("a: {--x: 1, --y: 2, --x: 1}\n"), "ok");
+  const Result<YamlNode> root = ParseYaml("--x: 1\n--x: 1\n--y: {z: 3}\n", "f.yaml");
+  ASSERT_TRUE(root.ok());
+  EXPECT_EQ(ToYaml(*root), "{'--x': '1', '--y': {'z': '3'}}");
+  const char* message =
+      "f.yaml:2:1: error: duplicate key '--x'; it is already given in line 1\n"
+      "  --x: 2\n"
+      "  ^";
+  EXPECT_EQ(ErrorOf("--x: 1\n--x: 2\n"), message);
+  EXPECT_EQ(ErrorOf("--x: [1]\n--x: [1]\n").substr(0, 40), std::string(message).substr(0, 40));
+}
+
 TEST(ParseYamlTest, MergeKeysAddWhatAMapLacks) {
   const auto tree = [](const std::string& text) {
     const Result<YamlNode> root = ParseYaml(text, "f.yaml");

@@ -156,6 +156,18 @@ TEST(MegatronJob, QwenNextOfPai) {
             "layer; give parallel.layout with --set");
 }
 
+TEST(MegatronJob, RecomputationNeedsAGranularity) {
+  ImportNotes notes;
+  const Result<TrainingJob> job = Parse(
+      kGpt + std::string("--bf16 --recompute-num-layers 1 --recompute-method uniform"), {}, &notes);
+  ASSERT_TRUE(job.ok()) << job.error().ToString();
+  EXPECT_EQ(notes.remarks,
+            (std::vector<std::string>{
+                "--recompute-num-layers has no effect without "
+                "--recompute-granularity",
+                "--recompute-method has no effect without --recompute-granularity"}));
+}
+
 TEST(MegatronJob, DefaultsOfWhatIsNotGenerated) {
   ImportNotes notes;
   ASSERT_TRUE(Parse(kGpt + std::string("--bf16 --dsa-indexer-topk-freq 1 --activation-offload-"

@@ -197,6 +197,12 @@ TEST(BridgeSettings, KeysOfSectionsAreKnown) {
       message("comm_overlap: {tp_comm_overlap: true, tp_comm_overlap_cfg: {a: 1}}\n"),
       "recipe.yaml:4:60: error: 'comm_overlap.tp_comm_overlap_cfg' is a map: only the default "
       "forms are read here; leave it out, and give the file with --set overlap.from=FILE");
+  EXPECT_EQ(
+      message("dataset: {packed_sequence_specs: {packed_sequence_size: 4096}}\n"),
+      "recipe.yaml:4:57: error: 'dataset.packed_sequence_specs.packed_sequence_size' is 4096: "
+      "only -1 is generated");
+  EXPECT_EQ(message("dataset: {packed_sequence_specs: {packed_sequence_size: -1, tokenizer: x}}\n"),
+            "");
   const Answer answer = Read("bf16: true", "dist: {local_rank: 0, use_tp_pp_dp_mapping: true}\n");
   EXPECT_EQ(Join(answer.notes.ignored), "dist.local_rank");
   EXPECT_NE(answer.arguments.find("--use-tp-pp-dp-mapping"), std::string::npos);

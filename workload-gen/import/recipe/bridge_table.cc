@@ -104,7 +104,8 @@ constexpr const char* kIgnored =
     "train.train_iters "
     "scheduler.* logger.* checkpoint.* rng.* validation.* rerun_state_machine.* straggler.* "
     "nvrx_straggler.* profiling.* ft.* inprocess_restart.* tensor_inspect.* dataset.* tokenizer.* "
-    "optimizer_config_override_provider.* dist.distributed_timeout_minutes dist.local_rank "
+    "optimizer_config_override_provider.* dataset.packed_sequence_specs.* "
+    "dist.distributed_timeout_minutes dist.local_rank "
     "dist.lazy_mpu_init dist.lazy_init dist.use_gloo_process_groups "
     "dist.high_priority_stream_groups dist.distributed_timeout_seconds_after_init "
     "dist.flight_recorder_dump_path dist.flight_recorder_trace_buffer_size "
@@ -156,7 +157,8 @@ constexpr const char* kDefaults =
     "ddp.megatron_fsdp_cuda_graph_mode=false optimizer.use_layer_wise_distributed_optimizer=false "
     "optimizer.muon_split_qkv=true optimizer.optimizer_cuda_graph=false train.skip_train=false "
     "train.step_batch_size_schedule= peft= dist.distributed_backend=nccl "
-    "dist.disable_jit_fuser=false dataset.packed_sequence_specs= _checkpoint_load_required=false";
+    "dist.disable_jit_fuser=false dataset.packed_sequence_specs= "
+    "dataset.packed_sequence_specs.packed_sequence_size=-1 _checkpoint_load_required=false";
 
 std::vector<RecipeKey> MakeTable() {
   std::vector<RecipeKey> table;

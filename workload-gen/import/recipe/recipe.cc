@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/base/scan.h"
 #include "workload-gen/import/recipe/bridge_settings.h"
 #include "workload-gen/import/recipe/recipe_reader.h"
@@ -84,8 +86,10 @@ class NemoWords : public RecipeWords {
     const std::string type = r_.Text(path, "32");
     if (type == "bf16" || type == "bf16-mixed") return AddHalf("--bf16", path);
     if (type == "16" || type == "fp16" || type == "16-mixed") return AddHalf("--fp16", path);
-    r_.Fail(path, fmt::format("'{}' is {}; expected bf16 or 16: training in fp32 is not generated",
-                              path, type));
+    r_.Fail(path,
+            fmt::format("'{0}' is {1}; expected bf16 or 16: training in fp32 is not generated; "
+                        "--variable {0}=bf16 replaces it",
+                        path, type));
   }
 
   // Without O2, PyTorch casts the weights of fp32 in each use.
@@ -94,7 +98,7 @@ class NemoWords : public RecipeWords {
     if (!r_.IsTrue("model.megatron_amp_O2")) {
       r_.Fail("model.megatron_amp_O2",
               "'model.megatron_amp_O2' is false: weights in fp32 that are cast in each use are not "
-              "generated; set it to true");
+              "generated; --variable model.megatron_amp_O2=true sets it");
     }
   }
 
@@ -302,6 +306,48 @@ void ReadEnvironment(const YamlNode& root, LaunchLine* line) {
   }
 }
 
+YamlNode* FindOrAdd(const std::string& name, const Location& location, YamlNode* map) {
+  for (auto& [key, value] : map->entries) {
+    if (key.scalar == name) return &value;
+  }
+  YamlNode key;
+  key.kind = YamlNode::Kind::kScalar;
+  key.scalar = name;
+  key.location = location;
+  map->entries.emplace_back(key, YamlNode());
+  return &map->entries.back().second;
+}
+
+// "model.seq_length=4096" replaces or adds a key, as on the command line of a recipe. A name whose
+// first part is no section is of a reference, such as ${data_dir}.
+Status ReplaceKeys(const std::map<std::string, std::string>& variables, YamlNode* root) {
+  for (const auto& [path, text] : variables) {
+    const size_t dot = path.find('.');
+    if (dot == std::string::npos || root->Find(path.substr(0, dot)) == nullptr) continue;
+    const Location place = {fmt::format("--variable {}={}", path, text), 0, 0};
+    YamlNode* node = root;
+    for (size_t begin = 0; begin <= path.size();) {
+      const size_t end = std::min(path.find('.', begin), path.size());
+      if (node->kind == YamlNode::Kind::kNull) node->kind = YamlNode::Kind::kMap;
+      if (node->kind != YamlNode::Kind::kMap || end == begin) {
+        return Error("this names no key of the recipe", place);
+      }
+      node = FindOrAdd(path.substr(begin, end - begin), place, node);
+      begin = end + 1;
+    }
+    const Result<YamlNode> value = ParseYaml(text, place.file);
+    if (!value.ok()) return Error(value.error().message(), place);
+    *node = *value;
+    node->location = place;
+    node->source_line.clear();
+    for (YamlNode& item : node->items) {
+      item.location = place;
+      item.source_line.clear();
+    }
+  }
+  return OkStatus();
+}
+
 }  // namespace
 
 bool IsRecipe(const YamlNode& root) {
@@ -312,9 +358,11 @@ bool IsRecipe(const YamlNode& root) {
           root.Find("optimizer") != nullptr);
 }
 
-Result<LaunchLine> ReadRecipe(const YamlNode& root, const std::string& file_name,
+Result<LaunchLine> ReadRecipe(const YamlNode& file, const std::string& file_name,
                               const std::map<std::string, std::string>& variables, bool strict,
                               ImportNotes* notes) {
+  YamlNode root = file;
+  RETURN_IF_ERROR(ReplaceKeys(variables, &root));
   const bool nemo = root.Find("trainer") != nullptr;
   if (nemo && root.Find("train") != nullptr) {
     return Error("'trainer' is of a recipe of NeMo, 'train' of Megatron-Bridge: remove one",

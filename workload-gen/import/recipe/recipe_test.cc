@@ -89,6 +89,31 @@ TEST(NemoRecipe, GpusAndIgnoredKeys) {
   EXPECT_EQ(Join(notes.ignored), "model.seed, model.optim.lr, model.data");
 }
 
+TEST(NemoRecipe, VariablesReplaceKeys) {
+  const std::string file = "trainer: {precision: 32, max_steps: 2}\nmodel: {mcore_gpt: true}\n";
+  const Variables half = {{"trainer.precision", "bf16"}, {"model.megatron_amp_O2", "true"}};
+  EXPECT_EQ(Arguments(file, half).substr(0, 6), "--bf16");
+  Variables more = half;
+  more["model.optim.name"] = "mcore_distributed_optim";
+  more["model.window_size"] = "[127, 0]";
+  EXPECT_NE(Arguments(file, more).find("--window-size 127,0"), std::string::npos);
+  EXPECT_NE(Arguments(file, more).find("--use-distributed-optimizer"), std::string::npos);
+  const auto error = [&](const std::string& name, const std::string& value) {
+    ImportNotes notes;
+    Variables wrong = half;
+    wrong[name] = value;
+    const Result<LaunchLine> line = Read(file, &notes, wrong);
+    return line.ok() ? "" : line.error().ToString();
+  };
+  EXPECT_EQ(error("model.num_layer", "4"),
+            "--variable model.num_layer=4: error: unknown key 'model.num_layer'; did you mean "
+            "'num_layers'?; remove it if it decides nothing about the GPUs");
+  EXPECT_EQ(error("trainer.precision.x", "4"),
+            "--variable trainer.precision.x=4: error: this names no key of the recipe");
+  EXPECT_EQ(error("trainer.", "4"),
+            "--variable trainer.=4: error: this names no key of the recipe");
+}
+
 TEST(NemoRecipe, MergeKeysAndAnchors) {
   EXPECT_EQ(Arguments("x-widths: &widths {hidden_size: 64, ffn_hidden_size: 8}\n" +
                       Nemo("  <<: *widths\n  hidden_size: &h 32\n  kv_channels: *h\n")),
@@ -141,7 +166,8 @@ TEST(NemoRecipe, Mistakes) {
             "fused_adam, adam and adamw are generated");
   EXPECT_EQ(ErrorOf(Nemo("  bias: maybe\n")), "'model.bias' is maybe; expected true or false");
   EXPECT_EQ(ErrorOf("trainer: {precision: 32}\nmodel: {megatron_amp_O2: true}\n"),
-            "'trainer.precision' is 32; expected bf16 or 16: training in fp32 is not generated");
+            "'trainer.precision' is 32; expected bf16 or 16: training in fp32 is not generated; "
+            "--variable trainer.precision=bf16 replaces it");
 }
 
 TEST(NemoRecipe, SmallEffectsAreErrorsIfStrict) {
