@@ -783,8 +783,10 @@ class ConfigReader {
       Ignore(name);
       static const std::vector<std::string> kTypes = {"bfloat16", "float16", "float32", "auto",
                                                       "float8_e4m3fn"};
-      if (IsNull(*type) || type->scalar == "bfloat16" || type->scalar == "auto") continue;
-      if (std::find(kTypes.begin(), kTypes.end(), type->scalar) == kTypes.end()) {
+      std::string stored = type->scalar;
+      if (stored.starts_with("torch.")) stored = stored.substr(6);
+      if (IsNull(*type) || stored == "bfloat16" || stored == "auto") continue;
+      if (std::find(kTypes.begin(), kTypes.end(), stored) == kTypes.end()) {
         diagnostics_.Add(type->ErrorHere(
             fmt::format("'{}' is {}, which is not a type of weights{}; valid values are {}", name,
                         type->scalar, DidYouMean(type->scalar, kTypes), Join(kTypes))));

@@ -55,11 +55,15 @@ class Sorter {
     const bool not_assigned = word.not_assigned && word.text.empty();
     if (rules_.ignore_unknown && not_assigned) {
       notes_.unknown.push_back(
-          fmt::format("{} (its value is not in the script; give --variable)", word.unresolved));
+          fmt::format("{} (no line before assigns it; give --variable)", word.unresolved));
     } else {
+      const std::string empty =
+          word.variable.empty()
+              ? ""
+              : fmt::format(", with --variable {}= if it is empty", word.variable);
       diagnostics_.Add(word.ErrorHere(
           fmt::format("arguments of the training command: {}{}", word.Unknown(),
-                      not_assigned ? ", or leave it out with --ignore-unknown" : "")));
+                      not_assigned ? empty + ", or leave it out with --ignore-unknown" : "")));
     }
   }
 
