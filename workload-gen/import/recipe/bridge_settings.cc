@@ -383,9 +383,8 @@ std::vector<RecipeKey> MakeKeys() {
   };
   for (const SectionFields& fields : kComputedFields) add(fields, Use::kComputed);
   for (const SectionFields& fields : kIgnoredFields) add(fields, Use::kIgnored);
-  keys.push_back({"comm_overlap.tp_comm_overlap_cfg", Use::kRefused, "",
-                  "only the default forms are read here; leave it out, and give the file with "
-                  "--set overlap.from=FILE"});
+  keys.push_back({"comm_overlap.tp_comm_overlap_cfg", Use::kComputed, "", ""});
+  keys.push_back({"model.tp_comm_overlap_cfg", Use::kComputed, "", ""});
   return keys;
 }
 

@@ -194,10 +194,6 @@ TEST(BridgeSettings, KeysOfSectionsAreKnown) {
   EXPECT_EQ(message("dist: {distributed_backend: gloo}\n"),
             "recipe.yaml:4:29: error: 'dist.distributed_backend' is gloo: only nccl is generated");
   EXPECT_EQ(
-      message("comm_overlap: {tp_comm_overlap: true, tp_comm_overlap_cfg: {a: 1}}\n"),
-      "recipe.yaml:4:60: error: 'comm_overlap.tp_comm_overlap_cfg' is a map: only the default "
-      "forms are read here; leave it out, and give the file with --set overlap.from=FILE");
-  EXPECT_EQ(
       message("dataset: {packed_sequence_specs: {packed_sequence_size: 4096}}\n"),
       "recipe.yaml:4:57: error: 'dataset.packed_sequence_specs.packed_sequence_size' is 4096: "
       "only -1 is generated");

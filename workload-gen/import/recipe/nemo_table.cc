@@ -57,7 +57,7 @@ constexpr const char* kComputed =
     "fp8_hybrid fp8_params fp8_wgrad activations_checkpoint_method "
     "activations_checkpoint_num_layers cpu_offloading_num_layers wgrad_deferral_limit window_size "
     "optim.name optim.overlap_grad_sync optim.overlap_param_sync optim.grad_sync_dtype "
-    "optim.ddp_bucket_size optim.nccl_ub data.seq_length name "
+    "ub_tp_comm_overlap_cfg optim.ddp_bucket_size optim.nccl_ub data.seq_length name "
     "mcore_customization_config.new_decoder_architecture "
     "mcore_customization_config.parallel_attention precision mcore_bert "
     "gradient_accumulation_fusion apply_rope_fusion";
@@ -119,7 +119,6 @@ constexpr Explained kExplained[] = {
     {"vision_pretraining_type", Use::kRefused, "", "this kind of model is not generated"},
     {"bert_binary_head", Use::kUnmodeled, "", "the head of a second task"},
     {"add_pooler", Use::kUnmodeled, "", "a pooler of one token"},
-    {"ub_tp_comm_overlap_cfg", Use::kUnmodeled, "", "which communication overlaps, and how"},
     {"scale_positional_embedding", Use::kUnmodeled, "", "an elementwise product"},
     {"logits_soft_cap", Use::kUnmodeled, "", "an elementwise kernel on the logits"},
     {"apply_embedding_scaling", Use::kUnmodeled, "", "an elementwise product"},

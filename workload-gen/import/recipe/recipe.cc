@@ -70,6 +70,9 @@ class NemoWords : public RecipeWords {
     }
     AddTokenizer();
     AddOptimizer();
+    if (const char* file = "model.ub_tp_comm_overlap_cfg"; !r_.Text(file).empty()) {
+      r_.AddValue("--tp-comm-overlap-cfg", file);
+    }
     r_.CheckSame("model.data.seq_length", "model.encoder_seq_length");
   }
 
@@ -246,6 +249,9 @@ class BridgeWords : public RecipeWords {
     for (const char* modules : {"model.cuda_graph_modules", "model.cuda_graph_scope"}) {
       if (r_.Has(modules)) r_.AddValue("--cuda-graph-modules", modules);
     }
+    if (const char* file = "model.tp_comm_overlap_cfg"; !r_.Text(file).empty()) {
+      r_.AddValue("--tp-comm-overlap-cfg", file);
+    }
     const char* layers = "model.transformer_impl";
     if (r_.Has(layers)) r_.AddValue("--transformer-impl", layers);
     AddVocabulary();
@@ -356,6 +362,19 @@ bool IsRecipe(const YamlNode& root) {
   return model != nullptr && model->kind == YamlNode::Kind::kMap &&
          (root.Find("trainer") != nullptr || root.Find("train") != nullptr ||
           root.Find("optimizer") != nullptr);
+}
+
+const YamlNode* OverlapMapOf(const YamlNode& root) {
+  for (const auto& [section, key] :
+       {std::pair("comm_overlap", "tp_comm_overlap_cfg"), std::pair("model", "tp_comm_overlap_cfg"),
+        std::pair("model", "ub_tp_comm_overlap_cfg")}) {
+    const YamlNode* map = root.Find(section);
+    const YamlNode* value = map == nullptr ? nullptr : map->Find(key);
+    if (value != nullptr && value->kind == YamlNode::Kind::kMap && !value->entries.empty()) {
+      return value;
+    }
+  }
+  return nullptr;
 }
 
 Result<LaunchLine> ReadRecipe(const YamlNode& file, const std::string& file_name,

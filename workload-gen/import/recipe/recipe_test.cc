@@ -172,10 +172,9 @@ TEST(NemoRecipe, Mistakes) {
 
 TEST(NemoRecipe, SmallEffectsAreErrorsIfStrict) {
   ImportNotes notes;
-  const std::string text = Nemo("  ub_tp_comm_overlap_cfg: {qkv_fprop: {method: ring_exchange}}\n");
+  const std::string text = Nemo("  logits_soft_cap: 30.0\n");
   EXPECT_TRUE(Read(text, &notes).ok());
-  EXPECT_EQ(Join(notes.unmodeled),
-            "model.ub_tp_comm_overlap_cfg (which communication overlaps, and how)");
+  EXPECT_EQ(Join(notes.unmodeled), "model.logits_soft_cap (an elementwise kernel on the logits)");
   EXPECT_FALSE(Read(text, &notes, {}, /*strict=*/true).ok());
 }
 
