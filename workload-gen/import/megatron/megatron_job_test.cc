@@ -219,6 +219,9 @@ TEST(MegatronJob, VocabularyFollowsTheTokenizer) {
   EXPECT_EQ(vocab("--tokenizer-type HuggingFaceTokenizer --tokenizer-model $HOME/Llama-3.1-8B"),
             128256);
   EXPECT_EQ(vocab("--patch-tokenizer-type Qwen2Tokenizer --extra-vocab-size 421"), 152064);
+  EXPECT_EQ(vocab("--patch-tokenizer-type DeepSeekV2Tokenizer --extra-vocab-size 467"), 129280);
+  EXPECT_EQ(vocab("--patch-tokenizer-type DeepSeekV2Tokenizer --extra-vocab-size 0"), 163840);
+  EXPECT_EQ(vocab("--patch-tokenizer-type DeepSeekV2Tokenizer"), 131072) << "assumed";
 }
 
 TEST(MegatronJob, NumberFormats) {
