@@ -96,11 +96,12 @@ void Declare(CLI::App* app, Options* options, const CommonOptions& common) {
                   "Takes the training run from a Megatron-LM launch script, a file of its "
                   "arguments, a YAML file with MODEL_ARGS, or a recipe of NeMo or "
                   "Megatron-Bridge, in place of model.yaml");
-  app->add_option("--variable", options->model.variables,
-                  "NAME=VALUE: sets a variable of the launch script, in place of what the script "
-                  "assigns, or a name that a recipe does not define. 1=VALUE sets its first "
-                  "argument, @=VALUES all its arguments. May be "
-                  "repeated")
+  app->add_option(
+         "--variable", options->model.variables,
+         "NAME=VALUE: sets a variable of the launch script, in place of what the script "
+         "assigns, a name that a recipe does not define, or a key of it. 1=VALUE sets its first "
+         "argument, @=VALUES all its arguments. May be "
+         "repeated")
       ->allow_extra_args(false);
   app->add_flag("--strict", options->model.strict,
                 "Settings of a launch script, a config.json or a file of overlaps that are not "

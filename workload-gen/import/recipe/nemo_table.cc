@@ -57,7 +57,8 @@ constexpr const char* kComputed =
     "fp8_hybrid fp8_params fp8_wgrad activations_checkpoint_method "
     "activations_checkpoint_num_layers cpu_offloading_num_layers wgrad_deferral_limit window_size "
     "optim.name optim.overlap_grad_sync optim.overlap_param_sync optim.grad_sync_dtype "
-    "ub_tp_comm_overlap_cfg optim.ddp_bucket_size optim.nccl_ub data.seq_length name "
+    "ub_tp_comm_overlap_cfg optim.bucket_cap_mb optim.ddp_bucket_size optim.nccl_ub "
+    "data.seq_length name "
     "mcore_customization_config.new_decoder_architecture "
     "mcore_customization_config.parallel_attention precision mcore_bert "
     "gradient_accumulation_fusion apply_rope_fusion";
@@ -83,7 +84,7 @@ constexpr const char* kIgnored =
     "tokenizer.tokenizer_model tokenizer.trust_remote_code tokenizer.use_fast tokenizer.eos_id "
     "data.* nsys_profile.* optim.lr optim.betas optim.eps optim.weight_decay optim.sched.* "
     "optim.lock_timeout optim.contiguous_grad_buffer optim.contiguous_param_buffer "
-    "optim.bucket_cap_mb optim.capturable optim.master_weights";
+    "optim.capturable optim.master_weights";
 
 struct Explained {
   const char* path;

@@ -229,6 +229,12 @@ class NemoWords : public RecipeWords {
     if (r_.Has("model.optim.ddp_bucket_size")) {
       r_.AddValue("--ddp-bucket-size", "model.optim.ddp_bucket_size");
     }
+    const char* bucket = "model.optim.bucket_cap_mb";
+    if (r_.Has(bucket) && name == "distributed_fused_adam") {
+      r_.NoteUnmodeled(bucket, "buckets of Apex's optimizer; those of Megatron-Core are generated");
+    } else if (r_.Has(bucket)) {
+      r_.NoteIgnored(bucket);
+    }
     if (r_.IsTrue("model.optim.nccl_ub")) r_.Add("--use-nccl-ub", "model.optim.nccl_ub");
   }
 };

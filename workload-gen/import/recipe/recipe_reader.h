@@ -41,6 +41,7 @@ class RecipeReader {
   void CheckSame(const std::string& path, const std::string& other);
   // "'model.fp8' (line 3) has no effect"
   void Remark(const std::string& path, const std::string& text);
+  void NoteIgnored(const std::string& path) { notes_.ignored.push_back(path); }
   void NoteUnmodeled(const std::string& path, const std::string& text);
 
   std::vector<ScriptWord> TakeWords() { return std::move(words_); }

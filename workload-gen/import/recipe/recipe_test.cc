@@ -89,6 +89,19 @@ TEST(NemoRecipe, GpusAndIgnoredKeys) {
   EXPECT_EQ(Join(notes.ignored), "model.seed, model.optim.lr, model.data");
 }
 
+TEST(NemoRecipe, BucketsOfTwoOptimizers) {
+  ImportNotes notes;
+  ASSERT_TRUE(
+      Read(Nemo("  optim: {name: mcore_distributed_optim, bucket_cap_mb: 125}\n"), &notes).ok());
+  EXPECT_EQ(Join(notes.ignored), "model.optim.bucket_cap_mb");
+  EXPECT_TRUE(notes.unmodeled.empty());
+  ASSERT_TRUE(
+      Read(Nemo("  optim: {name: distributed_fused_adam, bucket_cap_mb: 125}\n"), &notes).ok());
+  EXPECT_EQ(Join(notes.unmodeled),
+            "model.optim.bucket_cap_mb (buckets of Apex's optimizer; those of Megatron-Core are "
+            "generated)");
+}
+
 TEST(NemoRecipe, VariablesReplaceKeys) {
   const std::string file = "trainer: {precision: 32, max_steps: 2}\nmodel: {mcore_gpt: true}\n";
   const Variables half = {{"trainer.precision", "bf16"}, {"model.megatron_amp_O2", "true"}};
