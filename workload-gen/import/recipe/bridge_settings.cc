@@ -22,7 +22,7 @@ struct SectionFields {
 };
 constexpr SectionFields kComputedFields[] = {
     {"mixed_precision",
-     "fp32 fp16 bf16 params_dtype autocast_enabled grad_reduce_in_fp32 fp8 fp8_recipe "
+     "fp32 fp16 bf16 autocast_enabled grad_reduce_in_fp32 fp8 fp8_recipe "
      "first_last_layers_bf16 fp8_wgrad fp8_dot_product_attention fp8_multi_head_attention "
      "fp8_param fp8_param_gather fp4 fp4_recipe fp4_param fp4_param_gather loss_scale "
      "num_layers_at_start_in_bf16 num_layers_at_end_in_bf16 reuse_grad_buf_for_mxfp8_param_ag"},
@@ -32,7 +32,7 @@ constexpr SectionFields kComputedFields[] = {
      "defer_embedding_wgrad_compute wgrad_deferral_limit overlap_moe_expert_parallel_comm "
      "delay_wgrad_compute data_parallel_size"},
     {"model",
-     "fp16 bf16 params_dtype fp8 fp8_recipe first_last_layers_bf16 fp8_wgrad "
+     "fp16 bf16 fp8 fp8_recipe first_last_layers_bf16 fp8_wgrad "
      "fp8_dot_product_attention fp8_multi_head_attention fp8_param fp8_param_gather fp4 fp4_recipe "
      "fp4_param fp4_param_gather num_layers_at_start_in_bf16 num_layers_at_end_in_bf16 "
      "tp_comm_overlap overlap_p2p_comm defer_embedding_wgrad_compute wgrad_deferral_limit "
@@ -41,11 +41,12 @@ constexpr SectionFields kComputedFields[] = {
      "grad_reduce_in_fp32 fp8_param_gather fp4_param_gather reuse_grad_buf_for_mxfp8_param_ag "
      "overlap_grad_reduce overlap_param_gather align_param_gather bucket_size delay_wgrad_compute"},
     {"optimizer",
-     "fp16 bf16 params_dtype fp8_recipe loss_scale reuse_grad_buf_for_mxfp8_param_ag "
+     "fp16 bf16 fp8_recipe loss_scale reuse_grad_buf_for_mxfp8_param_ag "
      "overlap_param_gather overlap_param_gather_with_optimizer_step"}};
 constexpr SectionFields kIgnoredFields[] = {
     {"mixed_precision",
-     "pipeline_dtype autocast_dtype fp8_margin fp8_amax_history_len fp8_amax_compute_algo "
+     "params_dtype pipeline_dtype autocast_dtype fp8_margin fp8_amax_history_len "
+     "fp8_amax_compute_algo "
      "initial_loss_scale min_loss_scale loss_scale_window hysteresis"},
     {"comm_overlap", "tp_comm_bootstrap_backend batch_p2p_comm"}};
 
@@ -53,9 +54,8 @@ constexpr SectionFields kIgnoredFields[] = {
 // those of bf16_mixed or fp16_mixed.
 const std::map<std::string, Values>& Presets() {
   static const std::map<std::string, Values> presets = [] {
-    const Values bf16 = {{"bf16", "true"}, {"params_dtype", "torch.bfloat16"}};
-    const Values fp16 = {
-        {"fp16", "true"}, {"params_dtype", "torch.float16"}, {"grad_reduce_in_fp32", "false"}};
+    const Values bf16 = {{"bf16", "true"}};
+    const Values fp16 = {{"fp16", "true"}, {"grad_reduce_in_fp32", "false"}};
     const Values delayed = {
         {"fp8", "hybrid"}, {"fp8_recipe", "delayed"}, {"fp8_param_gather", "true"}};
     const Values mxfp8 = {{"fp8", "e4m3"},
@@ -122,11 +122,11 @@ class ReplacingSection {
   // section.
   std::string Text(const std::string& name, const std::string& filled,
                    const std::string& otherwise) {
-    if (!given()) return Plain(PathOf(name), otherwise);
-    const std::string value = Has(name) ? Plain(PathOf(name), filled) : filled;
+    if (!given()) return r_.Text(PathOf(name), otherwise);
+    const std::string value = Has(name) ? r_.Text(PathOf(name), filled) : filled;
     for (const std::string& other : replaced_) {
       const std::string path = other + "." + name;
-      if (!r_.Has(path) || Same(Plain(path, ""), value)) continue;
+      if (!r_.Has(path) || Same(r_.Text(path), value)) continue;
       r_.Remark(path,
                 fmt::format("has no effect: {} sets {}", section_, value.empty() ? "null" : value));
     }
@@ -147,11 +147,6 @@ class ReplacingSection {
   }
 
  protected:
-  // "torch.bfloat16" of {_target_: torch.bfloat16}.
-  std::string Plain(const std::string& path, const std::string& otherwise) {
-    const std::string target = path + "._target_";
-    return r_.Text(r_.Has(target) ? target : path, otherwise);
-  }
   static bool Same(std::string a, std::string b) {
     for (std::string* text : {&a, &b}) {
       if (*text == "True") *text = "true";
@@ -178,7 +173,7 @@ class Precision : public ReplacingSection {
     if (True("fp32") && !half && !brain) {
       r_.Fail(PathOf("fp32"), "training in fp32 is not generated; give bf16 or fp16");
     }
-    AddParameters(half || brain);
+    CheckAutocast();
     AddGradients(half, brain);
     AddEights();
     AddFours();
@@ -224,16 +219,7 @@ class Precision : public ReplacingSection {
     if (True(name)) r_.Add(argument, PathOf(name));
   }
 
-  void AddParameters(bool reduced) {
-    const bool stated = !given() || Has("params_dtype") || !preset_.empty();
-    const std::string type = stated ? Value("params_dtype") : "";
-    if (reduced && type.ends_with("float32")) {
-      r_.Fail(
-          PathOf("params_dtype"),
-          fmt::format("'{}' is {}: weights in fp32 that are cast in each use are not generated; "
-                      "give torch.bfloat16 or torch.float16",
-                      PathOf("params_dtype"), type));
-    }
+  void CheckAutocast() {
     if (True("autocast_enabled")) {
       r_.Fail(
           PathOf("autocast_enabled"),

@@ -122,10 +122,6 @@ TEST(BridgeSettings, MistakesInPrecisions) {
   EXPECT_EQ(message("bf16: true, autocast_enabled: true"),
             "'mixed_precision.autocast_enabled' is true: casts of PyTorch's autocast are not "
             "generated; write false");
-  EXPECT_EQ(
-      message("bf16: true, params_dtype: torch.float32"),
-      "'mixed_precision.params_dtype' is torch.float32: weights in fp32 that are cast in each "
-      "use are not generated; give torch.bfloat16 or torch.float16");
   EXPECT_EQ(message("fp32: true"), "training in fp32 is not generated; give bf16 or fp16");
   EXPECT_EQ(message("bf16: true, fp8: hybrid, fp8_param: true"),
             "'mixed_precision.fp8_param' differs from 'fp8_param_gather': give both alike");
