@@ -120,7 +120,10 @@ bool RecipeReader::ReadArgument(const std::string& path, const YamlNode& value) 
   const auto found = arguments.find(name);
   if (found == arguments.end() && !arguments.contains(off)) return false;
   if (IsNull(value)) return true;
-  if (found == arguments.end()) {
+  const MegatronArgument& argument = found != arguments.end() ? found->second : arguments.at(off);
+  if (argument.effect == MegatronArgument::Effect::kIgnored) {
+    notes_.ignored.push_back(path);
+  } else if (found == arguments.end()) {
     if (!IsTrue(path)) Add(off, path);
   } else if (found->second.values == '0') {
     if (IsTrue(path)) Add(name, path);

@@ -211,7 +211,7 @@ TEST(BridgeRecipe, FieldsHaveTheNamesOfArguments) {
                                             "ddp: {overlap_grad_reduce: true, "
                                             "grad_reduce_in_fp32: false, nccl_ub: false}\n")),
             "--global-batch-size 8 --micro-batch-size 1 --optimizer adam "
-            "--lr 0.1 --use-distributed-optimizer --num-layers 2 --hidden-size 64 "
+            "--use-distributed-optimizer --num-layers 2 --hidden-size 64 "
             "--num-attention-heads 8 "
             "--disable-bias-linear --sequence-parallel --tensor-model-parallel-size 2 "
             "--recompute-modules core_attn mlp --bf16 --grad-reduce-in-bf16 --overlap-grad-reduce "
