@@ -96,18 +96,19 @@ void Declare(CLI::App* app, Options* options, const CommonOptions& common) {
                   "Takes the training run from a Megatron-LM launch script, a file of its "
                   "arguments, a YAML file with MODEL_ARGS, or a recipe of NeMo or "
                   "Megatron-Bridge, in place of model.yaml");
-  app->add_option("--variable", options->model.variables,
-                  "NAME=VALUE: sets a variable of the launch script, in place of what the script "
-                  "assigns, or a name that a recipe does not define. 1=VALUE sets its first "
-                  "argument, @=VALUES all its arguments. May be "
-                  "repeated")
+  app->add_option(
+         "--variable", options->model.variables,
+         "NAME=VALUE: sets a variable of the launch script, in place of what the script "
+         "assigns, a name that a recipe does not define, or a key of it. 1=VALUE sets its first "
+         "argument, @=VALUES all its arguments. May be "
+         "repeated")
       ->allow_extra_args(false);
   app->add_flag("--strict", options->model.strict,
                 "Settings of a launch script, a config.json or a file of overlaps that are not "
                 "modeled are errors, and so are unknown settings of the latter two");
   app->add_flag(
       "--ignore-unknown", options->model.ignore_unknown,
-      "Unknown arguments of a launch script, and variables that it never assigns, are named "
+      "Unknown arguments of a launch script, and variables that no line before assigns, are named "
       "and left out; otherwise they are errors");
   app->add_flag("--print-model", options->print_model,
                 "Print the training run as it was understood, as a model.yaml; write nothing");

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <sstream>
 
 #include "core/base/files.h"
@@ -173,7 +174,10 @@ class TreeBuilder : public YAML::EventHandler {
     }
     node.kind = YamlNode::Kind::kScalar;
     node.scalar = value;
+    const bool may_merge = value == "<<" && tag != "!";  // a quoted one is a name
     Add(std::move(node), anchor, {1, value.size(), 0});
+    if (!may_merge || error_ || open_.empty() || !open_.back().key) return;
+    open_.back().merge = open_.back().node.entries.size();
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     if (error_) return;
@@ -201,7 +205,9 @@ class TreeBuilder : public YAML::EventHandler {
     YamlNode node;
     YAML::anchor_t anchor = 0;
     std::optional<YamlNode> key;      // of the entry whose value comes next
-    std::map<std::string, int> keys;  // with their lines
+    std::map<std::string, std::pair<int, size_t>> keys;  // with their lines and entries
+    std::optional<size_t> merge;      // the entry of the merge key, <<
+    bool repeats = false;             // the key is there already, an argument such as --bf16
   };
 
   void Fail(const YamlNode& where, const std::string& message) {
@@ -221,14 +227,37 @@ class TreeBuilder : public YAML::EventHandler {
     RefuseTag(node, tag);
     if (open_.size() >= kMaxDepth) return Fail(node, kTooLarge);
     node.kind = kind;
-    open_.push_back({std::move(node), anchor, {}, {}});
+    open_.push_back({std::move(node), anchor, {}, {}, {}, false});
   }
 
   void End() {
     if (error_) return;
     Open done = std::move(open_.back());
     open_.pop_back();
+    if (done.merge) Merge(*done.merge, &done.node);
     Add(std::move(done.node), done.anchor, {1, 0, 0});
+  }
+
+  // Replaces the entry `<<` by the entries of its value, a map or a list of maps, that are not in
+  // the map yet. Of several maps, the first one has precedence.
+  void Merge(size_t index, YamlNode* map) {
+    const auto [key, value] = map->entries[index];
+    map->entries.erase(map->entries.begin() + static_cast<std::ptrdiff_t>(index));
+    const bool is_list = value.kind == YamlNode::Kind::kList;
+    const std::vector<YamlNode> sources = is_list ? value.items : std::vector<YamlNode>{value};
+    std::set<std::string> present;
+    for (const auto& [name, kept] : map->entries) present.insert(name.scalar);
+    std::vector<std::pair<YamlNode, YamlNode>> merged;
+    for (const YamlNode& source : sources) {
+      if (source.kind != YamlNode::Kind::kMap) {
+        return Fail(key, "'<<' takes a map, or a list of maps, whose keys it adds");
+      }
+      for (const auto& entry : source.entries) {
+        if (present.insert(entry.first.scalar).second) merged.push_back(entry);
+      }
+    }
+    map->entries.insert(map->entries.begin() + static_cast<std::ptrdiff_t>(index), merged.begin(),
+                        merged.end());
   }
 
   // Adds a finished node to the innermost open list or map.
@@ -249,20 +278,36 @@ class TreeBuilder : public YAML::EventHandler {
       parent.node.items.push_back(std::move(node));
     } else if (!parent.key) {
       AddKey(std::move(node), &parent);
+    } else if (parent.repeats) {
+      CheckRepeat(node, &parent);
     } else {
       parent.node.entries.emplace_back(*std::move(parent.key), std::move(node));
       parent.key.reset();
     }
   }
 
+  // An argument of a command line may be given again, with the same value.
+  void CheckRepeat(const YamlNode& value, Open* parent) {
+    const YamlNode key = *std::exchange(parent->key, std::nullopt);
+    parent->repeats = false;
+    const auto [line, entry] = parent->keys.at(key.scalar);
+    const YamlNode& earlier = parent->node.entries[entry].second;
+    const bool same = earlier.kind == YamlNode::Kind::kScalar &&
+                      value.kind == YamlNode::Kind::kScalar && earlier.scalar == value.scalar;
+    if (!same) FailDuplicate(key, line);
+  }
+
+  void FailDuplicate(const YamlNode& key, int line) {
+    Fail(key, fmt::format("duplicate key '{}'; it is already given in line {}", key.scalar, line));
+  }
+
   void AddKey(YamlNode key, Open* parent) {
     if (key.kind != YamlNode::Kind::kScalar) return Fail(key, "a key must be a plain word");
     if (key.scalar.size() > kMaxKey) return Fail(key, "this key is too long");
-    const auto [earlier, is_new] = parent->keys.emplace(key.scalar, key.location.line);
-    if (!is_new) {
-      return Fail(key, fmt::format("duplicate key '{}'; it is already given in line {}", key.scalar,
-                                   earlier->second));
-    }
+    const std::pair<int, size_t> place = {key.location.line, parent->node.entries.size()};
+    const auto [earlier, is_new] = parent->keys.emplace(key.scalar, place);
+    if (!is_new && !key.scalar.starts_with("--")) return FailDuplicate(key, earlier->second.first);
+    parent->repeats = !is_new;
     parent->key = std::move(key);
   }
 

@@ -145,6 +145,44 @@ TEST(ParseYamlTest, AliasesAreExpanded) {
             "            ^");
 }
 
+TEST(ParseYamlTest, AnArgumentMayBeGivenAgainWithItsValue) {
+  EXPECT_EQ(ErrorOf("a: {--x: 1, --y: 2, --x: 1}\n"), "ok");
+  const Result<YamlNode> root = ParseYaml("--x: 1\n--x: 1\n--y: {z: 3}\n", "f.yaml");
+  ASSERT_TRUE(root.ok());
+  EXPECT_EQ(ToYaml(*root), "{'--x': '1', '--y': {'z': '3'}}");
+  const char* message =
+      "f.yaml:2:1: error: duplicate key '--x'; it is already given in line 1\n"
+      "  --x: 2\n"
+      "  ^";
+  EXPECT_EQ(ErrorOf("--x: 1\n--x: 2\n"), message);
+  EXPECT_EQ(ErrorOf("--x: [1]\n--x: [1]\n").substr(0, 40), std::string(message).substr(0, 40));
+}
+
+TEST(ParseYamlTest, MergeKeysAddWhatAMapLacks) {
+  const auto tree = [](const std::string& text) {
+    const Result<YamlNode> root = ParseYaml(text, "f.yaml");
+    return root.ok() ? ToYaml(*root->Find("b")) : root.error().ToString();
+  };
+  EXPECT_EQ(tree("a: &a {x: 1, y: 2}\nb:\n  <<: *a\n  y: 3\n"), "{'x': '1', 'y': '3'}");
+  EXPECT_EQ(tree("a: &a {x: 1, y: 2}\nb: {y: 3, <<: *a, z: 4}\n"),
+            "{'y': '3', 'x': '1', 'z': '4'}");
+  EXPECT_EQ(tree("a: &a {x: 1}\nc: &c {x: 2, y: 2}\nb: {<<: [*a, *c]}\n"), "{'x': '1', 'y': '2'}");
+  EXPECT_EQ(tree("a: &a {x: 1}\nc: &c {<<: *a, y: 2}\nb: {<<: *c}\n"), "{'x': '1', 'y': '2'}");
+  EXPECT_EQ(tree("b: {<<: {x: 1}, y: 2}\n"), "{'x': '1', 'y': '2'}");
+  EXPECT_EQ(tree("b: {\"<<\": 1, y: <<}\n"), "{'<<': '1', 'y': '<<'}") << "a name, not a merge key";
+  const Result<YamlNode> root = ParseYaml("a: &a\n  x: 1\nb:\n  <<: *a\n", "f.yaml");
+  ASSERT_TRUE(root.ok());
+  EXPECT_EQ(root->Find("b")->Find("x")->location.line, 2) << "where the value is written";
+  EXPECT_EQ(tree("a: &a 1\nb: {y: 2, <<: *a}\n"),
+            "f.yaml:2:11: error: '<<' takes a map, or a list of maps, whose keys it adds\n"
+            "  b: {y: 2, <<: *a}\n"
+            "            ^");
+  EXPECT_EQ(tree("a: &a {x: 1}\nb:\n  <<: [*a, 2]\n"),
+            "f.yaml:3:3: error: '<<' takes a map, or a list of maps, whose keys it adds\n"
+            "    <<: [*a, 2]\n"
+            "    ^");
+}
+
 // ---- Hostile input: bounded time and memory, and an error ------------------------------------
 
 double Seconds(const std::function<void()>& work) {

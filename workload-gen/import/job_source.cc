@@ -40,6 +40,21 @@ std::set<std::string> KeysOf(const std::vector<std::string>& overrides) {
   return keys;
 }
 
+// Adds how GEMMs overlap with communication, which a recipe states as a map. Without overlap, it
+// has no effect.
+Status AddOverlapOfRecipe(const YamlNode& recipe, bool strict, YamlNode* job, ImportNotes* notes) {
+  const YamlNode* map = OverlapMapOf(recipe);
+  if (map == nullptr) return OkStatus();
+  for (auto& [name, section] : job->entries) {
+    if (name.scalar != "overlap" || section.Find("tensor") == nullptr) continue;
+    ASSIGN_OR_RETURN(const YamlNode keys, OverlapFromMap(*map, strict, notes));
+    for (const auto& entry : keys.entries) {
+      if (section.Find(entry.first.scalar) == nullptr) section.entries.push_back(entry);
+    }
+  }
+  return OkStatus();
+}
+
 Result<YamlNode> ReadTree(const JobSource& source, const std::string& text,
                           const std::vector<std::string>& overrides, ImportNotes* notes) {
   if (!source.megatron_arguments) {
@@ -53,10 +68,16 @@ Result<YamlNode> ReadTree(const JobSource& source, const std::string& text,
     return MegatronJob(text, source.path, variables, rules, notes);
   }
   ASSIGN_OR_RETURN(const YamlNode root, ParseYaml(text, source.path));
+  if (!IsRecipe(root)) {
+    ASSIGN_OR_RETURN(const LaunchLine line,
+                     ReadModelArguments(root, source.path, variables, notes));
+    return MegatronJob(line, source.path, rules, notes);
+  }
   ASSIGN_OR_RETURN(const LaunchLine line,
-                   IsRecipe(root) ? ReadRecipe(root, source.path, variables, source.strict, notes)
-                                  : ReadModelArguments(root, source.path, variables, notes));
-  return MegatronJob(line, source.path, rules, notes);
+                   ReadRecipe(root, source.path, variables, source.strict, notes));
+  ASSIGN_OR_RETURN(YamlNode job, MegatronJob(line, source.path, rules, notes));
+  RETURN_IF_ERROR(AddOverlapOfRecipe(root, source.strict, &job, notes));
+  return job;
 }
 
 // Keys of the section training that one granularity of recomputation alone has.

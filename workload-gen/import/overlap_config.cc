@@ -64,6 +64,7 @@ class ConfigReader {
     std::vector<std::string> names;
     for (const OverlappedGemm& gemm : OverlappedGemms()) names.emplace_back(gemm.name);
     for (const auto& [key, value] : root_.entries) {
+      if (key.scalar.starts_with("_") || value.kind == YamlNode::Kind::kNull) continue;
       const auto known =
           std::find_if(OverlappedGemms().begin(), OverlappedGemms().end(),
                        [&](const OverlappedGemm& gemm) { return key.scalar == gemm.name; });
@@ -89,6 +90,7 @@ class ConfigReader {
       return;
     }
     for (const auto& [key, value] : node.entries) {
+      if (key.scalar.starts_with("_")) continue;
       if (key.scalar == "method")
         Method(gemm, value, section);
       else
@@ -139,11 +141,15 @@ class ConfigReader {
 Result<YamlNode> OverlapFromConfig(const std::string& text, const std::string& file_name,
                                    bool strict, ImportNotes* notes) {
   ASSIGN_OR_RETURN(const YamlNode root, ParseYaml(text, file_name));
-  if (root.kind != YamlNode::Kind::kMap) {
-    return root.ErrorHere("expected a mapping of the GEMMs that Transformer Engine overlaps");
+  return OverlapFromMap(root, strict, notes);
+}
+
+Result<YamlNode> OverlapFromMap(const YamlNode& map, bool strict, ImportNotes* notes) {
+  if (map.kind != YamlNode::Kind::kMap) {
+    return map.ErrorHere("expected a mapping of the GEMMs that Transformer Engine overlaps");
   }
   Diagnostics diagnostics;
-  YamlNode section = ConfigReader(root, strict, notes, &diagnostics).Read();
+  YamlNode section = ConfigReader(map, strict, notes, &diagnostics).Read();
   RETURN_IF_ERROR(diagnostics.ToStatus());
   return section;
 }

@@ -19,6 +19,10 @@ namespace drydock {
 Result<YamlNode> OverlapFromConfig(const std::string& text, const std::string& file_name,
                                    bool strict, ImportNotes* notes);
 
+// The same for a map inside a recipe. Names that begin with '_' are of classes; a null leaves a
+// GEMM as it is.
+Result<YamlNode> OverlapFromMap(const YamlNode& map, bool strict, ImportNotes* notes);
+
 // Replaces overlap.from by the keys that the file gives (ExpandFrom in tree/job_tree.h).
 Status ExpandOverlapFrom(bool strict, YamlNode* root, ImportNotes* notes);
 

@@ -94,6 +94,44 @@ TEST_F(OverlapFromTest, ALaunchScriptNamesIt) {
   EXPECT_EQ(notes_.unmodeled.size(), 5u);
 }
 
+TEST_F(OverlapFromTest, ARecipeHasAMap) {
+  const auto job = [&](const std::string& sections, const std::string& model = "") {
+    const std::string path = dir_ / "recipe.yaml";
+    EXPECT_TRUE(
+        WriteFileAtomically(
+            path,
+            "train: {global_batch_size: 8, micro_batch_size: 1}\nmodel: {num_layers: 4,\n"
+            "  hidden_size: 64, num_attention_heads: 8, ffn_hidden_size: 256, seq_length: 32,\n"
+            "  vocab_size: 128, bf16: true, tensor_model_parallel_size: 2,\n"
+            "  sequence_parallel: true" +
+                model + "}\n" + sections)
+            .ok());
+    notes_ = {};
+    JobSource source;
+    source.path = path;
+    source.megatron_arguments = true;
+    return LoadJob(source, {}, &notes_);
+  };
+  const std::string map =
+      "tp_comm_overlap_cfg: {_target_: a.B, proj_fprop: {_target_: a.C, method: ring_exchange},\n"
+      "  fc2_fprop: {method: pipeline, num_sm: 4}, qkv_dgrad: null}";
+  const Result<TrainingJob> bridge = job("comm_overlap: {tp_comm_overlap: true, " + map + "}\n");
+  ASSERT_TRUE(bridge.ok()) << bridge.error().ToString();
+  EXPECT_EQ(bridge->overlap.scatter_proj, ScatterForm::kRing);
+  EXPECT_EQ(bridge->overlap.scatter_fc2, ScatterForm::kPipelined);
+  EXPECT_THAT(notes_.unmodeled, ElementsAre("num_sm (multiprocessors of a kernel)"));
+  const Result<TrainingJob> dump = job("", ", tp_comm_overlap: true, " + map);
+  ASSERT_TRUE(dump.ok()) << dump.error().ToString();
+  EXPECT_EQ(dump->overlap.scatter_proj, ScatterForm::kRing);
+  EXPECT_TRUE(job("", ", tp_comm_overlap: false, " + map).ok());
+  EXPECT_TRUE(notes_.unmodeled.empty()) << "no overlap";
+  const Result<TrainingJob> wrong =
+      job("comm_overlap: {tp_comm_overlap: true, tp_comm_overlap_cfg: {proj_fprob: {}}}\n");
+  ASSERT_FALSE(wrong.ok());
+  EXPECT_EQ(wrong.error().message(),
+            "Transformer Engine has no GEMM 'proj_fprob' to overlap; did you mean 'proj_fprop'?");
+}
+
 TEST_F(OverlapFromTest, AMissingFileIsReported) {
   const Result<TrainingJob> job = Script("--tp-comm-overlap-cfg other.yaml");
   ASSERT_TRUE(job.ok()) << job.error().ToString();

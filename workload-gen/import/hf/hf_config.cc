@@ -64,6 +64,7 @@ class ConfigReader {
     if (family_.Reads("qk_norm_type")) ReadHeadNorms();
     if (family_.Reads("num_mtp_modules")) ReadPredictionModules();
     if (family_.Reads("mamba_n_heads")) ReadHybridLayers();
+    if (family_.Reads("state_size")) ReadScanLayers();
     if (family_.Reads("block_configs")) ReadBlocks();
     if (family_.Reads("num_experts_per_tok")) ReadExperts();
     if (family_.Reads("patch_size")) ReadPatches();
@@ -73,6 +74,7 @@ class ConfigReader {
     if (family_.Reads("kv_lora_rank")) used_.insert({"num_key_value_heads", "head_dim"});
     if (family_.Reads("index_topk")) CheckIndexers();
     CheckRepeated();
+    NoteStoredType();
     NoteStoredFormat();
     CheckRest();
     const YamlNode* model = tree_.root().Find("model");
@@ -486,6 +488,58 @@ class ConfigReader {
                     experts ? "experts" : "an MLP"));
   }
 
+  // Mamba-2: num_heads and head_dim are those of the scan. A model without attention still states
+  // heads, which split a model over tensor parallelism.
+  void ReadScanLayers() {
+    tree_.Unset("model.head_dim");
+    const int64_t layers = Number("num_hidden_layers").value_or(0);
+    const int64_t hidden = Number("hidden_size").value_or(0);
+    const int64_t heads = Has("num_heads") ? Number("num_heads").value_or(0) : 128;
+    const int64_t width = Has("head_dim") ? Number("head_dim").value_or(0) : 64;
+    if (layers < 1 || layers > kMaxLayers || hidden < 1 || heads < 1 || width < 1) return;
+    Compute("layer_pattern", std::string(static_cast<size_t>(layers), 'M'), "num_hidden_layers");
+    Compute("mamba_heads", std::to_string(heads), "num_heads");
+    Compute("mamba_head_dim", std::to_string(width), "head_dim");
+    Compute("mamba_state", std::to_string(Number("state_size").value_or(128)), "state_size");
+    Compute("heads", std::to_string(hidden % heads == 0 ? heads : 1), "num_heads");
+    Compute("ffn", std::to_string(heads * width), "intermediate_size");  // that no layer has
+    CheckScanWidth("expand", Number("expand").value_or(2) * hidden, heads * width);
+    if (Has("intermediate_size")) {
+      CheckScanWidth("intermediate_size", Number("intermediate_size").value_or(0), heads * width);
+    }
+    const YamlNode* residual = Field("residual_in_fp32");
+    if (residual != nullptr && residual->scalar != "true" && residual->scalar != "false") {
+      diagnostics_.Add(residual->ErrorHere(
+          fmt::format("'residual_in_fp32' is {}; expected true or false", residual->scalar)));
+    } else if (residual == nullptr || residual->scalar == "true") {
+      Unmodeled(residual == nullptr ? Named("residual_in_fp32") : KeyOf("residual_in_fp32"),
+                "a residual stream in fp32, which sums and norms read and write");
+    }
+  }
+
+  void CheckScanWidth(const char* name, int64_t stated, int64_t width) {
+    if (stated == width) return;
+    const YamlNode* at = config_.Find(name);
+    diagnostics_.Add((at == nullptr ? config_ : *at)
+                         .ErrorHere(fmt::format("'{}' makes a scan {} wide; num_heads x head_dim "
+                                                "are {}",
+                                                name, stated, width)));
+  }
+
+  // The node of a field's name; for a field that the file does not have, the file as a whole.
+  const YamlNode& KeyOf(const std::string& name) const {
+    for (const auto& [key, value] : config_.entries) {
+      if (key.scalar == name) return key;
+    }
+    return config_;
+  }
+  YamlNode Named(const std::string& name) const {
+    YamlNode node = config_;
+    node.kind = YamlNode::Kind::kScalar;
+    node.scalar = name;
+    return node;
+  }
+
   // mlp_only_layers lists dense layers; supported only for the first layers.
   void ReadDenseLayers() {
     const YamlNode* step = Field("decoder_sparse_step");
@@ -597,22 +651,70 @@ class ConfigReader {
 
   // Checks fields that change what attention computes.
   void CheckAttention() {
-    const YamlNode* bidirectional = config_.Find("use_bidirectional_attention");
-    if (bidirectional != nullptr && bidirectional->scalar == "true") {
-      Put("causal", "false", *bidirectional);
-      used_.insert("use_bidirectional_attention");
+    CheckDirections();
+    CheckPositions();
+    // BERT reads it; a decoder is one with or without the field.
+    const YamlNode* decoder = config_.Find("is_decoder");
+    if (decoder != nullptr && family_is_encoder()) {
+      CheckRepeat("is_decoder", "false", "the attention of the family, which sees both sides");
+    } else if (decoder != nullptr) {
+      Ignore("is_decoder");
     }
-    const YamlNode* positions = config_.Find("position_embedding_type");
-    if (positions == nullptr || IsNull(*positions) || positions->scalar == "absolute") return;
-    if (used_.contains("position_embedding_type")) {
-      if (positions->scalar == "nope" || positions->scalar == "rope") return;
-      return diagnostics_.Add(positions->ErrorHere(
-          fmt::format("position_embedding_type '{}' is not supported; valid values are nope, rope",
-                      positions->scalar)));
+    if (config_.Find("max_window_layers") != nullptr && !family_.Reads("max_window_layers")) {
+      const YamlNode* layers = config_.Find("num_hidden_layers");
+      if (!IsTrue(config_, "use_sliding_window")) return Ignore("max_window_layers");
+      CheckRepeat("max_window_layers", layers == nullptr ? "0" : layers->scalar,
+                  "the layers that this family gives windows");
+    }
+  }
+
+  bool family_is_encoder() const {
+    return std::any_of(family_.presets.begin(), family_.presets.end(),
+                       [](const HfDefault& preset) { return std::string(preset.key) == "causal"; });
+  }
+
+  void Ignore(const std::string& name) {
+    used_.insert(name);
+    notes_.ignored.push_back(name);
+  }
+
+  void CheckDirections() {
+    const char* name = "use_bidirectional_attention";
+    const YamlNode* both = config_.Find(name);
+    if (both == nullptr) return;
+    used_.insert(name);
+    if (IsNull(*both) || both->scalar == "false") return notes_.ignored.push_back(name);
+    if (family_.Reads(name) && both->scalar == "true") return Put("causal", "false", *both);
+    diagnostics_.Add(both->ErrorHere(
+        family_.Reads(name)
+            ? fmt::format("'{}' is {}; expected true or false", name, both->scalar)
+            : fmt::format("'{}' is {}, which a {} does not read; remove it, and set model.causal "
+                          "to false if attention sees both sides",
+                          name, both->scalar, family_.type)));
+  }
+
+  // The field is compared with the positions that are generated.
+  void CheckPositions() {
+    const char* name = "position_embedding_type";
+    const YamlNode* positions = config_.Find(name);
+    if (positions == nullptr) return;
+    used_.insert(name);
+    if (IsNull(*positions)) return notes_.ignored.push_back(name);
+    const std::string given = Given("positions");
+    const bool learned = given.empty() && Given("architecture") == "gpt";
+    std::vector<std::string> expected = {"rope", "rotary"};
+    if (family_.Reads(name))
+      expected = {"nope", "rope"};
+    else if (given == "none")
+      expected = {"nope", "none"};
+    else if (learned)
+      expected = {"absolute", "learned_absolute"};
+    if (std::find(expected.begin(), expected.end(), positions->scalar) != expected.end()) {
+      return notes_.ignored.push_back(name);
     }
     diagnostics_.Add(positions->ErrorHere(
-        fmt::format("position_embedding_type '{}' is not supported; the valid value is absolute",
-                    positions->scalar)));
+        fmt::format("'{}' is {}, which is not generated for a {}; expected {}", name,
+                    positions->scalar, family_.type, Join(expected, " or "))));
   }
 
   void Unmodeled(const YamlNode& key, const std::string& what) {
@@ -673,6 +775,30 @@ class ConfigReader {
                                      value->scalar, what, expected.empty() ? "null" : expected)));
   }
 
+  // The type of the stored weights is not that of the training.
+  void NoteStoredType() {
+    for (const char* name : {"torch_dtype", "dtype"}) {
+      const YamlNode* type = config_.Find(name);
+      if (type == nullptr) continue;
+      Ignore(name);
+      static const std::vector<std::string> kTypes = {"bfloat16", "float16", "float32", "auto",
+                                                      "float8_e4m3fn"};
+      std::string stored = type->scalar;
+      if (stored.starts_with("torch.")) stored = stored.substr(6);
+      if (IsNull(*type) || stored == "bfloat16" || stored == "auto") continue;
+      if (std::find(kTypes.begin(), kTypes.end(), stored) == kTypes.end()) {
+        diagnostics_.Add(type->ErrorHere(
+            fmt::format("'{}' is {}, which is not a type of weights{}; valid values are {}", name,
+                        type->scalar, DidYouMean(type->scalar, kTypes), Join(kTypes))));
+      } else {
+        notes_.remarks.push_back(
+            fmt::format("'{}' is {}, the type of the stored weights; "
+                        "training.precision gives that of the training",
+                        name, type->scalar));
+      }
+    }
+  }
+
   void NoteStoredFormat() {
     const YamlNode* stored = config_.Find("quantization_config");
     if (stored == nullptr || IsNull(*stored)) return;
@@ -686,7 +812,7 @@ class ConfigReader {
     for (const YamlNode& item : config_.Find("layer_types")->items) {
       if (item.scalar == "full_attention" || item.scalar == "attention") continue;
       return diagnostics_.Add(item.ErrorHere(
-          fmt::format("layers of '{}' are not supported for a {}; the valid value is "
+          fmt::format("'layer_types' has '{}', which is not supported for a {}; the valid value is "
                       "full_attention",
                       item.scalar, family_.type)));
     }
@@ -772,8 +898,12 @@ Result<const HfFamily*> FamilyOf(const YamlNode& config) {
   for (const HfFamily& family : HfFamilies()) {
     if (name == family.type) return &family;
   }
+  std::string plain = name;
+  for (const char* suffix : {"_text", "_vl", "_unified"}) {
+    if (plain.ends_with(suffix)) plain.resize(plain.size() - std::string(suffix).size());
+  }
   for (const HfMissing& missing : HfMissingParts()) {
-    if (name != missing.type) continue;
+    if (name != missing.type && plain != missing.type) continue;
     return type->ErrorHere(
         fmt::format("model_type '{}' needs what Drydock does not model: {}", name, missing.what));
   }

@@ -374,9 +374,11 @@ TEST(HfConfig, ReportsFieldsThatChangeOps) {
       ["sliding_attention", "full_attention", "full_attention", "sliding_attention"])")),
             "model.yaml can only state windows with n layers without one at the start, then every "
             "n-th");
-  EXPECT_EQ(message(R"({"model_type": "bert", "num_hidden_layers": 2, "hidden_size": 64,
+  EXPECT_EQ(
+      message(R"({"model_type": "bert", "num_hidden_layers": 2, "hidden_size": 64,
       "num_attention_heads": 8, "position_embedding_type": "relative_key"})"),
-            "position_embedding_type 'relative_key' is not supported; the valid value is absolute");
+      "'position_embedding_type' is relative_key, which is not generated for a bert; expected "
+      "absolute or learned_absolute");
 }
 
 TEST(HfConfig, ReportsGroupsOfExperts) {
@@ -400,7 +402,7 @@ TEST(HfConfig, AnUnknownTypeListsTheValidTypes) {
             "values are "
             "bamba, bert, deepseek_v2, deepseek_v3, deepseek_v32, gemma, gemma2, "
             "gemma3_text, glm4_moe, glm4_moe_lite, glm4v_moe_text, glm_moe_dsa, gpt2, "
-            "gpt_oss, granite, granitemoehybrid, kimi_k2, llama, llama4_text, mimo, "
+            "gpt_oss, granite, granitemoehybrid, kimi_k2, llama, llama4_text, mamba2, mimo, "
             "minimax_m2, mistral, mixtral, nemotron, nemotron-nas, nemotron_h, olmo2, "
             "olmo3, olmoe, phi3, phi4, qwen2, qwen2_5_vl, qwen2_5_vl_text, qwen2_moe, "
             "qwen2_vl, qwen2_vl_text, qwen3, qwen3_5_moe_text, qwen3_5_text, qwen3_moe, "
@@ -432,6 +434,56 @@ TEST(HfConfig, NamesThePartThatIsNotModeled) {
           .find("an indexer in every 4th layer, whose keys the layers behind it share, is not "
                 "modeled"),
       std::string::npos);
+}
+
+TEST(HfConfig, NamesTheMissingPartUnderEveryNameOfAFamily) {
+  const std::pair<const char*, const char*> cases[] = {
+      {R"({"model_type": "gemma4", "text_config": {"hidden_size": 64}})", "global_head_dim"},
+      {R"({"model_type": "gemma4_unified", "text_config": {"hidden_size": 64}})",
+       "global_head_dim"},
+      {R"({"model_type": "minimax_m3_vl", "text_config": {"hidden_size": 64}})",
+       "sparse_attention_config"},
+      {R"({"model_type": "minimax_m3", "hidden_size": 64})", "sparse_attention_config"},
+      {R"({"model_type": "deepseek_v4"})", "compress_ratios"},
+      {R"({"model_type": "falcon_h1"})", "attention and Mamba-2 side by side in each layer"},
+      {R"({"model_type": "falcon_mamba"})", "Mamba-1 layers"},
+      {R"({"model_type": "jamba"})", "Mamba-1 layers"},
+      {R"({"model_type": "kimi_linear"})", "Kimi Delta Attention"},
+      {R"({"model_type": "mimo_v2_flash"})", "swa_num_key_value_heads"},
+      {R"({"model_type": "zamba2"})", "attention layers that share their weights"}};
+  for (const auto& [config, part] : cases) {
+    const std::string error = ErrorOf(config);
+    EXPECT_NE(error.find("needs what Drydock does not model: "), std::string::npos) << error;
+    EXPECT_NE(error.find(part), std::string::npos) << error;
+    EXPECT_EQ(error.find("did you mean"), std::string::npos) << error;
+  }
+}
+
+TEST(HfConfig, Mamba2) {
+  const std::string fields = R"({"model_type": "mamba2", "num_hidden_layers": 3, "hidden_size": 64,
+      "num_heads": 8, "head_dim": 16, "state_size": 32, "n_groups": 2, "vocab_size": 100)";
+  ImportNotes notes;
+  const Result<ModelShape> m = Read(fields + R"(, "residual_in_fp32": true})", "sequence: 4096",
+                                    /*strict=*/false, &notes);
+  ASSERT_TRUE(m.ok()) << m.error().ToString();
+  EXPECT_EQ(m->pattern, "MMM");
+  EXPECT_EQ(m->mamba.heads, 8);
+  EXPECT_EQ(m->mamba.head_dim, 16);
+  EXPECT_EQ(m->mamba.state, 32);
+  EXPECT_EQ(m->mamba.groups, 2);
+  EXPECT_EQ(m->embedding.positions, Positions::kNone);
+  EXPECT_EQ(notes.unmodeled,
+            std::vector<std::string>{"residual_in_fp32 (a residual stream in fp32, which sums and "
+                                     "norms read and write)"});
+  notes = {};
+  ASSERT_TRUE(Read(fields + R"(, "residual_in_fp32": false})", "sequence: 64", false, &notes).ok());
+  EXPECT_TRUE(notes.unmodeled.empty());
+  EXPECT_NE(ErrorOf(fields + R"(, "intermediate_size": 64})")
+                .find("'intermediate_size' makes a scan 64 wide; num_heads x head_dim are 128"),
+            std::string::npos);
+  EXPECT_NE(ErrorOf(fields + R"(, "use_bias": true})").find("'use_bias'"), std::string::npos);
+  EXPECT_NE(ErrorOf(fields + R"(, "rms_norm": false})").find("'rms_norm' is false"),
+            std::string::npos);
 }
 
 // The file of Gemma 2 states its window twice.

@@ -52,6 +52,7 @@ struct HfAlias {
 const std::vector<HfAlias>& HfAliases();
 
 // Values of model_type that are known, and the parts of such a model that Drydock does not model.
+// Its files may have the value with _text, _vl or _unified behind it.
 struct HfMissing {
   const char* type;
   const char* what;

@@ -12,7 +12,7 @@ namespace drydock {
 
 void ComputeModel(const LaunchLine& line, MegatronReader* reader, ImportNotes* notes);
 void ComputeExperts(MegatronReader* reader);
-void ComputePattern(MegatronReader* reader);
+void ComputePattern(const LaunchLine& line, MegatronReader* reader, ImportNotes* notes);
 // The argument that gives the pattern of a hybrid model; "" if there is none.
 const char* HybridArgument(const MegatronReader& reader);
 void ComputeTraining(const LaunchLine& line, MegatronReader* reader, ImportNotes* notes);

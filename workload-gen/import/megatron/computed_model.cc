@@ -112,7 +112,8 @@ class ComputedModel {
   void SetPatchVocabulary(const VocabularyTable& table) {
     const std::string type = r_.Text("--patch-tokenizer-type");
     const int64_t extra = WholeNumber(r_.Text("--extra-vocab-size", "0")).value_or(0);
-    const std::optional<Vocabulary> found = table.OfPatchType(type, extra);
+    const std::optional<Vocabulary> found =
+        table.OfPatchType(type, r_.Has("--extra-vocab-size") ? extra : -1);
     if (!found.has_value() || extra < 0 || extra > kMaxDimension) {
       return Assume(table.otherwise(), fmt::format("{}, whose size is not known", type));
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "core/base/files.h"
 #include "workload-gen/import/megatron/computed_keys.h"
 #include "workload-gen/job/pipeline_layout.h"
 
@@ -45,14 +46,17 @@ std::string Joined(const std::vector<std::string>& stages) {
 
 class ComputedPattern {
  public:
-  explicit ComputedPattern(MegatronReader* reader) : r_(*reader) {}
+  ComputedPattern(const LaunchLine& line, MegatronReader* reader, ImportNotes* notes)
+      : line_(line), r_(*reader), notes_(*notes) {}
 
   void Set() {
     CheckSpec();
     SetSoftmax();
     SetDeltaNet();
     const char* argument = HybridArgument(r_);
+    CheckRatios(argument);
     if (*argument == '\0') return DropMamba();
+    if (BaseName(line_.script.text).starts_with("pretrain_qwen3_next")) return SetQwen(argument);
     const HybridText hybrid = ReadHybrid(r_.Text(argument));
     r_.Set("model.layer_pattern", Joined(hybrid.stages), argument);
     SetLayers(static_cast<int64_t>(Joined(hybrid.stages).size()), argument);
@@ -73,12 +77,64 @@ class ComputedPattern {
     r_.Fail("--spec", "this kind of model is not generated; 'local' and 'te' are");
   }
 
+  // A pattern says itself which layers have attention.
+  void CheckRatios(const char* argument) {
+    for (const char* ratio : {"--hybrid-attention-ratio", "--hybrid-mlp-ratio"}) {
+      if (!r_.Has(ratio)) continue;
+      if (*argument != '\0') {
+        notes_.ignored.emplace_back(ratio);
+      } else if (r_.IsPositive(r_.Place(ratio))) {
+        r_.Fail(ratio, fmt::format("{} does not say which layers have attention; give {}", ratio,
+                                   kPattern));
+      }
+    }
+  }
+
+  // Qwen3-Next of Pai-Megatron-Patch writes a layer as two symbols: M for a gated delta net or *
+  // for attention, then - for experts. Its specification of layers takes the widths of the delta
+  // net from its own defaults, not from arguments of Mamba-2.
+  void SetQwen(const char* argument) {
+    const std::string text = r_.Text(argument);
+    size_t every = text.find('*') / 2 + 1;
+    bool regular = text.size() % 2 == 0 && every > 1 && every <= text.size() / 2;
+    for (size_t i = 0; i < text.size() && regular; ++i) {
+      const bool attends = i % 2 == 0 && (i / 2 + 1) % every == 0;
+      regular = text[i] == (i % 2 == 1 ? '-' : attends ? '*' : 'M');
+    }
+    if (!regular) {
+      return r_.Fail(argument,
+                     "for Qwen3-Next, a pattern such as M-M-M-*-M-M-M-*- is generated: "
+                     "every n-th layer has attention, and all have experts");
+    }
+    for (const char* split :
+         {"--decoder-first-pipeline-num-layers", "--decoder-last-pipeline-num-layers",
+          "--pipeline-model-parallel-layout", "--num-layers-per-virtual-pipeline-stage"}) {
+      if (r_.Has(split)) {
+        r_.Fail(split, fmt::format("{} counts the symbols of the pattern, two for each layer; give "
+                                   "parallel.layout with --set",
+                                   split));
+      }
+    }
+    SetLayers(static_cast<int64_t>(text.size()), argument);
+    DropMamba();
+    r_.Set("model.layers", std::to_string(text.size() / 2), argument);
+    r_.Set("model.delta_attention_every", std::to_string(every), argument);
+    const std::pair<const char*, const char*> sizes[] = {
+        {"delta_key_heads", "16"},  {"delta_value_heads", "32"}, {"delta_key_dim", "128"},
+        {"delta_value_dim", "128"}, {"attention_gate", "true"},  {"shared_expert_gate", "true"}};
+    for (const auto& [key, value] : sizes) {
+      r_.Set(std::string("model.") + key, value, argument);
+    }
+    notes_.remarks.push_back(fmt::format("{}: two symbols are a layer of Qwen3-Next: {} layers",
+                                         argument, text.size() / 2));
+  }
+
   // Without a pattern, Megatron-LM has no Mamba-2 layers.
   void DropMamba() {
     for (const char* key : {"mamba_heads", "mamba_head_dim", "mamba_state", "mamba_groups"}) {
       r_.tree.Unset(std::string("model.") + key);
     }
-    if (r_.Has("--is-hybrid-model")) {
+    if (r_.Has("--is-hybrid-model") && *HybridArgument(r_) == '\0') {
       r_.Fail("--is-hybrid-model", fmt::format("needs {}", kPattern));
     }
   }
@@ -189,7 +245,9 @@ class ComputedPattern {
     }
   }
 
+  const LaunchLine& line_;
   MegatronReader& r_;
+  ImportNotes& notes_;
 };
 
 }  // namespace
@@ -201,6 +259,8 @@ const char* HybridArgument(const MegatronReader& reader) {
   return "";
 }
 
-void ComputePattern(MegatronReader* reader) { ComputedPattern(reader).Set(); }
+void ComputePattern(const LaunchLine& line, MegatronReader* reader, ImportNotes* notes) {
+  ComputedPattern(line, reader, notes).Set();
+}
 
 }  // namespace drydock

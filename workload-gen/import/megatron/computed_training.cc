@@ -350,10 +350,23 @@ class ComputedTraining {
     if (r_.Has("--recompute-activations")) {
       r_.Set("training.recompute", "selective", "--recompute-activations");
     }
+    if (!r_.Has("--recompute-granularity") && !r_.Has("--recompute-activations")) DropRecompute();
     if (r_.Text("--recompute-granularity") == "full" && !r_.Has("--recompute-method")) {
       r_.Fail("--recompute-granularity", "full needs --recompute-method uniform or block");
     }
     if (r_.Has("--recompute-modules") || r_.Has("--moe-layer-recompute")) SetModules();
+  }
+
+  // Megatron-LM reads them for a granularity only.
+  void DropRecompute() {
+    for (const auto& [argument, key] :
+         {std::pair("--recompute-num-layers", "training.recompute_layers"),
+          std::pair("--recompute-method", "training.recompute_method")}) {
+      if (!r_.Has(argument)) continue;
+      r_.tree.Unset(key);
+      notes_.remarks.push_back(
+          fmt::format("{} has no effect without --recompute-granularity", argument));
+    }
   }
 
   void SetModules() {

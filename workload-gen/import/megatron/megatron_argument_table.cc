@@ -34,9 +34,10 @@ constexpr Names kPlain[] = {
      "--linear-attention-freq --experimental-attention-variant --dsa-indexer-n-heads "
      "--dsa-indexer-head-dim --dsa-indexer-topk --dsa-indexer-loss-coeff --dsa-kernel-backend "
      "--data-parallel-sharding-strategy --outer-dp-sharding-strategy "
-     "--suggested-communication-unit-size --megatron-fsdp-main-grads-dtype "
+     "--suggested-communication-unit-size --megatron-fsdp-main-grads-dtype --sliding-window "
      "--megatron-fsdp-grad-comm-dtype --muon-num-ns-steps --muon-tp-mode "
-     "--cpu-offloading-num-layers --min-offloaded-tensor-size"},
+     "--cpu-offloading-num-layers --min-offloaded-tensor-size --hybrid-attention-ratio "
+     "--hybrid-mlp-ratio"},
     {'0', Effect::kUsed,
      "--group-query-attention --use-rotary-position-embeddings --no-position-embedding "
      "--squared-relu --swiglu --quick-geglu --multi-latent-attention --recompute-activations "
@@ -49,7 +50,7 @@ constexpr Names kPlain[] = {
      "--first-last-layers-bf16 --use-megatron-fsdp --use-custom-fsdp --fsdp-double-buffer "
      "--calculate-per-token-loss --megatron-fsdp-max-pool-double-buffer "
      "--cpu-offloading --muon-nesterov --muon-no-split-qkv --no-use-layer-wise-param-layout "
-     "--fine-grained-activation-offloading --dsa-indexer-use-sparse-loss"},
+     "--fine-grained-activation-offloading --dsa-indexer-use-sparse-loss --enable-gpt-oss"},
     {'+', Effect::kUsed,
      "--step-batch-size-schedule --recompute-modules --cp-comm-type "
      "--hierarchical-context-parallel-sizes "
@@ -75,7 +76,8 @@ constexpr Names kPlain[] = {
     // Of Pai-Megatron-Patch.
     {'1', Effect::kIgnored,
      "--dataset --train-mode --max-padding-length --patch-vocab-file --data-impl --epochs "
-     "--keep-last --source-seq-len --target-seq-len --generation-length "},
+     "--keep-last --source-seq-len --target-seq-len --generation-length --qk-nope-head-dim "
+     "--qk-rope-head-dim"},
     {'1', Effect::kIgnored,
      "--rotary-base --rotary-percent --rotary-seq-len-interpolation-factor --rope-scaling-factor "
      "--rope-type --norm-epsilon --dsa-indexer-k-norm-epsilon --mtp-loss-scaling-factor "
@@ -223,7 +225,7 @@ constexpr Explained kUnmodeled[] = {
 };
 
 constexpr const char* kOtherModel = "this kind of model is not generated";
-constexpr const char* kRatio = "the layers are read from --hybrid-layer-pattern";
+constexpr const char* kImages = "a tower of images beside the language model is not generated";
 constexpr const char* kFsdp =
     "of Megatron-LM, its own data parallelism and Megatron-FSDP are read; write a model.yaml for "
     "PyTorch's FSDP and DeepSpeed";
@@ -250,8 +252,18 @@ constexpr Explained kRefused[] = {
     {"--decoder-seq-length", '1', kOtherModel},
     {"--heterogeneous-layers-config-path", '1', kOtherModel},
     {"--heterogeneous-layers-config-encoded-json", '1', kOtherModel},
-    {"--hybrid-attention-ratio", '1', kRatio},
-    {"--hybrid-mlp-ratio", '1', kRatio},
+    {"--vision-model-type", '1', kImages},
+    {"--disable-vision-class-token", '0', kImages},
+    {"--allow-missing-vision-projection-checkpoint", '0', kImages},
+    {"--freeze-ViT", '0', kImages},
+    {"--freeze-LM", '0', kImages},
+    {"--patch-size", '1', kImages},
+    {"--language-model-type", '1', kImages},
+    {"--max-num-tiles", '1', kImages},
+    {"--use-tiling", '0', kImages},
+    {"--use-thumbnail", '0', kImages},
+    {"--pixel-shuffle", '0', kImages},
+    {"--image-tag-type", '1', kImages},
     {"--retro-add-retriever", '0', kOtherModel},
     {"--vision-pretraining", '0', kOtherModel},
     {"--use-legacy-models", '0', "only models of Megatron-Core are generated"},

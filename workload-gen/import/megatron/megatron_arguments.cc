@@ -52,14 +52,18 @@ class Sorter {
   // "$EXTRA_ARGUMENTS": which arguments it stands for is not known. It may be left out only if the
   // script does not assign it.
   void Unresolved(const ScriptWord& word) {
-    const bool not_assigned = word.why.empty() && word.text.empty();
+    const bool not_assigned = word.not_assigned && word.text.empty();
     if (rules_.ignore_unknown && not_assigned) {
       notes_.unknown.push_back(
-          fmt::format("{} (its value is not in the script; give --variable)", word.unresolved));
+          fmt::format("{} (no line before assigns it; give --variable)", word.unresolved));
     } else {
+      const std::string empty =
+          word.variable.empty()
+              ? ""
+              : fmt::format(", with --variable {}= if it is empty", word.variable);
       diagnostics_.Add(word.ErrorHere(
           fmt::format("arguments of the training command: {}{}", word.Unknown(),
-                      not_assigned ? ", or leave it out with --ignore-unknown" : "")));
+                      not_assigned ? empty + ", or leave it out with --ignore-unknown" : "")));
     }
   }
 
@@ -122,7 +126,7 @@ class Sorter {
     const std::string hint = DidYouMean(given.flag.text, Names());
     for (const ScriptWord& value : given.values) {
       // It may stand for more arguments, which are not to be left out.
-      if (value.wide && value.text.empty() && !value.why.empty()) return Unresolved(value);
+      if (value.wide && value.text.empty() && !value.not_assigned) return Unresolved(value);
     }
     if (rules_.ignore_unknown) {
       notes_.unknown.push_back(given.flag.text +
@@ -196,19 +200,26 @@ class Sorter {
 
   // True if the value is the default, which changes nothing.
   static bool IsDefault(const GivenArgument& given) {
+    static const std::map<std::string, std::string> kDefaults = {
+        {"--zero-stage", "0"},
+        {"--megatron-fsdp-version", "1"},
+        {"--megatron-fsdp-main-params-dtype", "fp32"},
+        {"--muon-fp32-matmul-prec", "medium"},
+        {"--muon-coefficient-type", "quintic"},
+        {"--muon-scalar-optimizer", "adam"},
+        {"--exp-avg-dtype", "fp32"},
+        {"--exp-avg-sq-dtype", "fp32"},
+        {"--main-params-dtype", "fp32"},
+        {"--inference-batch-times-seqlen-threshold", "-1"},
+        {"--dsa-indexer-topk-freq", "1"},
+        {"--dsa-indexer-skip-topk-offset", "0"},
+        {"--delta-offload-bytes-across-pp-ranks", "0"},
+        {"--activation-offload-fraction", "1.0"},
+        {"--linear-conv-kernel-dim", "4"},
+    };
     if (given.values.size() != 1 || !given.values[0].unresolved.empty()) return false;
-    const std::string& name = given.flag.text;
-    const std::string& value = given.values[0].text;
-    return (name == "--zero-stage" && value == "0") ||
-           (name == "--megatron-fsdp-version" && value == "1") ||
-           (name == "--megatron-fsdp-main-params-dtype" && value == "fp32") ||
-           (name == "--muon-fp32-matmul-prec" && value == "medium") ||
-           (name == "--muon-coefficient-type" && value == "quintic") ||
-           (name == "--muon-scalar-optimizer" && value == "adam") ||
-           ((name == "--exp-avg-dtype" || name == "--exp-avg-sq-dtype" ||
-             name == "--main-params-dtype") &&
-            value == "fp32") ||
-           (name == "--inference-batch-times-seqlen-threshold" && value == "-1");
+    const auto found = kDefaults.find(given.flag.text);
+    return found != kDefaults.end() && found->second == given.values[0].text;
   }
 
   const std::vector<ScriptWord>& words_;

@@ -35,11 +35,12 @@ class JobMaker {
     SetPlainKeys();
     ComputeModel(line_, &r_, &notes_);
     ComputeExperts(&r_);
-    ComputePattern(&r_);
+    ComputePattern(line_, &r_, &notes_);
     ComputeTraining(line_, &r_, &notes_);
     NotePerTokenLoss();
     NoteFourBits();
     NoteFusedExperts();
+    CheckForks();
     ComputeParallel(&r_, &notes_);
     ComputeOverlap(strict_, &r_, &notes_);
   }
@@ -66,6 +67,33 @@ class JobMaker {
         fmt::format("{}=1 is not read; where Transformer Engine fuses the experts, give --set "
                     "training.moe_fused_mlp=true --set training.moe_grouped_kernel=one",
                     name));
+  }
+
+  // Arguments of forks whose meaning depends on others.
+  void CheckForks() {
+    const char* window = "--sliding-window";
+    if (r_.Has(window) && !r_.Has("--window-size")) {
+      const std::optional<int64_t> width = r_.Number(window), tokens = r_.Number("--seq-length");
+      if (width.has_value() && tokens.has_value() && *tokens <= *width) {
+        notes_.ignored.emplace_back(window);
+      } else if (width.has_value()) {
+        r_.Fail(window,
+                fmt::format("no model of Megatron-Core in Pai-Megatron-Patch reads {}; give "
+                            "--window-size {},0 if attention has this window, and else "
+                            "leave it out",
+                            window, *width - 1));
+      }
+    }
+    const char* preset = "--enable-gpt-oss";
+    if (!r_.Has(preset)) return;
+    if (r_.Text("--softmax-type") == "learnable" && r_.Has("--window-size")) {
+      notes_.ignored.emplace_back(preset);
+    } else {
+      r_.Fail(preset,
+              fmt::format("{} stands for other arguments; give them, such as --softmax-type "
+                          "learnable --window-size 127,0 --window-attn-skip-freq 2",
+                          preset));
+    }
   }
 
   // Variants of NVFP4 that Transformer Engine reads from the environment.

@@ -77,7 +77,17 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"--bf16 --hybrid-layer-pattern M*", "'M*' has 2 layers; --num-layers says 48"},
         Mistake{"--bf16 --is-hybrid-model", "needs --hybrid-layer-pattern"},
         Mistake{"--bf16 --hybrid-attention-ratio 0.1",
-                "'--hybrid-attention-ratio': the layers are read from --hybrid-layer-pattern"},
+                "--hybrid-attention-ratio does not say which layers have attention; give "
+                "--hybrid-layer-pattern"},
+        Mistake{"--bf16 --disable-vision-class-token --patch-size 14 --freeze-ViT",
+                "'--disable-vision-class-token': a tower of images beside the language model is "
+                "not generated"},
+        Mistake{"--bf16 --sliding-window 1024",
+                "no model of Megatron-Core in Pai-Megatron-Patch reads --sliding-window; give "
+                "--window-size 1023,0 if attention has this window, and else leave it out"},
+        Mistake{"--bf16 --enable-gpt-oss",
+                "--enable-gpt-oss stands for other arguments; give them, such as --softmax-type "
+                "learnable --window-size 127,0 --window-attn-skip-freq 2"},
         Mistake{"--bf16 --experimental-attention-variant gdn2",
                 "'gdn2' is not generated; dsa, gdn and gated_delta_net are"},
         Mistake{"--bf16 --experimental-attention-variant dsa",
@@ -208,7 +218,7 @@ TEST(MegatronJobMistakes, ListsArgumentsWithoutAKey) {
   EXPECT_EQ(notes.Lines("run.sh"),
             (std::vector<std::string>{
                 "run.sh: 3 unknown and ignored: --num-layer (did you mean '--num-layers'?), $EXTRA "
-                "(its value is not in the script; give --variable), --made-up",
+                "(no line before assigns it; give --variable), --made-up",
                 "run.sh: 1 not modeled: --no-bias-swiglu-fusion (activation kernels)",
                 "run.sh: 2 ignored, no effect: --lr, --data-path"}));
 }
@@ -222,7 +232,26 @@ TEST(MegatronJobMistakes, UnknownArgumentsAreErrors) {
   EXPECT_EQ(
       GptError("--bf16 $EXTRA"),
       "arguments of the training command: $EXTRA is not known: the script does not assign it; give "
-      "it with --variable EXTRA=VALUE, or leave it out with --ignore-unknown");
+      "it with --variable EXTRA=VALUE, with --variable EXTRA= if it is empty, or leave it out with "
+      "--ignore-unknown");
+}
+
+TEST(MegatronJobMistakes, VariablesOfAnotherPathAreErrors) {
+  const std::string script =
+      "AC=false\nif [ $AC = full ]; then\n  R='--recompute-granularity full'\n"
+      "fi\ntorchrun pretrain_gpt.py " +
+      std::string(kGpt) + "--bf16 $R\n";
+  EXPECT_EQ(
+      ErrorOf(script),
+      "arguments of the training command: $R is not known: line 3 assigns it, on a path that "
+      "does not run before this; give it with --variable R=VALUE, with --variable R= if it is "
+      "empty, or leave it out with --ignore-unknown");
+  ImportNotes notes;
+  EXPECT_TRUE(MegatronJob(script, "run.sh", {{"R", ""}}, {}, &notes).ok());
+  EXPECT_TRUE(notes.unknown.empty());
+  EXPECT_TRUE(MegatronJob(script, "run.sh", {}, {.ignore_unknown = true}, &notes).ok());
+  EXPECT_EQ(notes.unknown,
+            std::vector<std::string>{"$R (no line before assigns it; give --variable)"});
 }
 
 // An unknown $NAME may stand for more arguments: it is neither swallowed by the argument before it
@@ -232,10 +261,11 @@ TEST(MegatronJobMistakes, ArgumentsThatAreNotKnownAreErrors) {
   EXPECT_EQ(GptError("--bf16 --data-path 0.3 $A 0.7 $B"), "");
   const char* const more =
       "arguments of the training command: $MORE is not known: the script does not assign it; give "
-      "it with --variable MORE=VALUE, or leave it out with --ignore-unknown";
+      "it with --variable MORE=VALUE, with --variable MORE= if it is empty, or leave it out with "
+      "--ignore-unknown";
   EXPECT_EQ(GptError("--bf16 --data-path $DATA $MORE"), more);
   EXPECT_EQ(GptError("--bf16 --data-path /data $MORE"), more);
-  EXPECT_EQ(GptError("--$MORE"), std::string(more).substr(0, std::string(more).rfind(", or ")));
+  EXPECT_EQ(GptError("--$MORE"), std::string(more).substr(0, std::string(more).find(", with ")));
   const std::string script = "[ -f x ] && LAYOUT=--sequence-parallel\npython pretrain_gpt.py " +
                              std::string(kGpt) + "--bf16 $LAYOUT";
   ImportNotes notes;

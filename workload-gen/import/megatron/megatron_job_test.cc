@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/base/spelling.h"
 #include "workload-gen/job/job_rules.h"
 #include "workload-gen/testing/megatron_job_testing.h"
 #include "workload-gen/work/model_size.h"
@@ -119,6 +120,79 @@ TEST(MegatronJob, HybridPatterns) {
   EXPECT_EQ(staged.parallel.layout, "Ett|ttt|tL");
 }
 
+// Qwen3-Next of Pai-Megatron-Patch: two symbols of a pattern are a layer.
+TEST(MegatronJob, QwenNextOfPai) {
+  const std::string rest =
+      "--hidden-size 2048 --ffn-hidden-size 5120 --moe-ffn-hidden-size 512 --num-experts 512 "
+      "--num-attention-heads 16 --group-query-attention --num-query-groups 2 --kv-channels 256 "
+      "--moe-router-topk 10 --moe-shared-expert-intermediate-size 512 --qk-layernorm --swiglu "
+      "--normalization RMSNorm --disable-bias-linear --untie-embeddings-and-output-weights "
+      "--position-embedding-type rope --seq-length 1024 --max-position-embeddings 1024 "
+      "--micro-batch-size 1 --global-batch-size 8 --padded-vocab-size 151936 --bf16 "
+      "--is-hybrid-model --hybrid-attention-ratio 0.125 --hybrid-mlp-ratio 0.5 "
+      "--mamba-num-heads 32 --num-layers ";
+  std::string pattern;
+  for (int i = 0; i < 12; ++i) pattern += "M-M-M-*-";
+  const std::string script = "torchrun pretrain_qwen3_next.py " + rest;
+  ImportNotes notes;
+  const Result<TrainingJob> job =
+      Parse(script + "96 --hybrid-override-pattern " + pattern, {}, &notes);
+  ASSERT_TRUE(job.ok()) << job.error().ToString();
+  const ModelShape& m = job->model;
+  EXPECT_EQ(m.layers, 48);
+  EXPECT_EQ(m.pattern, "");
+  EXPECT_EQ(m.PartsOf(2).mixer, Mixer::kDeltaNet);
+  EXPECT_EQ(m.PartsOf(3).mixer, Mixer::kAttention);
+  // Qwen3-Next-80B-A3B without its layer of multi-token prediction: the published 81,324,862,720
+  // include that.
+  EXPECT_EQ(ParameterCount(m), 79674391296);
+  EXPECT_EQ(Join(notes.ignored), "--hybrid-attention-ratio, --hybrid-mlp-ratio");
+  EXPECT_EQ(ErrorOf(script + "4 --hybrid-override-pattern M-M*"),
+            "for Qwen3-Next, a pattern such as M-M-M-*-M-M-M-*- is generated: every n-th layer has "
+            "attention, and all have experts");
+  EXPECT_EQ(ErrorOf(script + "8 --hybrid-override-pattern M-M-M-*- "
+                             "--decoder-first-pipeline-num-layers 2"),
+            "--decoder-first-pipeline-num-layers counts the symbols of the pattern, two for each "
+            "layer; give parallel.layout with --set");
+}
+
+TEST(MegatronJob, RecomputationNeedsAGranularity) {
+  ImportNotes notes;
+  const Result<TrainingJob> job = Parse(
+      kGpt + std::string("--bf16 --recompute-num-layers 1 --recompute-method uniform"), {}, &notes);
+  ASSERT_TRUE(job.ok()) << job.error().ToString();
+  EXPECT_EQ(notes.remarks,
+            (std::vector<std::string>{
+                "--recompute-num-layers has no effect without "
+                "--recompute-granularity",
+                "--recompute-method has no effect without --recompute-granularity"}));
+}
+
+TEST(MegatronJob, DefaultsOfWhatIsNotGenerated) {
+  ImportNotes notes;
+  ASSERT_TRUE(Parse(kGpt + std::string("--bf16 --dsa-indexer-topk-freq 1 --activation-offload-"
+                                       "fraction 1.0 --linear-conv-kernel-dim 4"),
+                    {}, &notes)
+                  .ok());
+  EXPECT_EQ(Join(notes.ignored),
+            "--dsa-indexer-topk-freq, --activation-offload-fraction, "
+            "--linear-conv-kernel-dim");
+  EXPECT_TRUE(notes.unmodeled.empty());
+}
+
+TEST(MegatronJob, ArgumentsOfForks) {
+  ImportNotes notes;
+  ASSERT_TRUE(Parse(kGpt + std::string("--bf16 --sliding-window 4096 --enable-gpt-oss "
+                                       "--softmax-type learnable --window-size 127,0 "
+                                       "--qk-nope-head-dim 128"),
+                    {}, &notes)
+                  .ok());
+  EXPECT_EQ(Join(notes.ignored), "--qk-nope-head-dim, --enable-gpt-oss");
+  notes = {};
+  ASSERT_TRUE(Parse(kGpt + std::string("--bf16 --sliding-window 4096"), {}, &notes).ok());
+  EXPECT_EQ(Join(notes.ignored), "--sliding-window") << "no sequence is longer";
+}
+
 TEST(MegatronJob, GatedDeltaNetsGatesAndSinks) {
   const ModelShape m =
       Gpt("--bf16 --experimental-attention-variant gated_delta_net --linear-attention-freq 4 "
@@ -145,6 +219,9 @@ TEST(MegatronJob, VocabularyFollowsTheTokenizer) {
   EXPECT_EQ(vocab("--tokenizer-type HuggingFaceTokenizer --tokenizer-model $HOME/Llama-3.1-8B"),
             128256);
   EXPECT_EQ(vocab("--patch-tokenizer-type Qwen2Tokenizer --extra-vocab-size 421"), 152064);
+  EXPECT_EQ(vocab("--patch-tokenizer-type DeepSeekV2Tokenizer --extra-vocab-size 467"), 129280);
+  EXPECT_EQ(vocab("--patch-tokenizer-type DeepSeekV2Tokenizer --extra-vocab-size 0"), 163840);
+  EXPECT_EQ(vocab("--patch-tokenizer-type DeepSeekV2Tokenizer"), 131072) << "assumed";
 }
 
 TEST(MegatronJob, NumberFormats) {

@@ -30,7 +30,8 @@ class VocabularyTable {
   // By the path or name of a model: the longest of the table's names that begins one of its
   // folders, up to a '-', '_' or '.', in any case of letters.
   std::optional<Vocabulary> OfModel(const std::string& path) const;
-  // By --patch-tokenizer-type of Pai-Megatron-Patch, without the extra tokens.
+  // By --patch-tokenizer-type of Pai-Megatron-Patch, without the extra tokens. `extra`: -1 if a
+  // script states none.
   std::optional<Vocabulary> OfPatchType(const std::string& type, int64_t extra) const;
   const Vocabulary& otherwise() const { return otherwise_; }
 

@@ -31,7 +31,9 @@ TEST(VocabularyTable, TypesAndScripts) {
   EXPECT_EQ(table->TypeOfScript("train.py"), "");
   EXPECT_EQ(table->OfPatchType("DeepSeekV2Tokenizer", 467)->tokens + 467, 129280);
   EXPECT_EQ(table->OfPatchType("DeepSeekV2Tokenizer", 2400)->tokens + 2400, 102400);
-  EXPECT_FALSE(table->OfPatchType("DeepSeekV2Tokenizer", 0).has_value());
+  EXPECT_EQ(table->OfPatchType("DeepSeekV2Tokenizer", 0)->tokens, 163840) << "Moonlight";
+  EXPECT_FALSE(table->OfPatchType("DeepSeekV2Tokenizer", -1).has_value());
+  EXPECT_FALSE(table->OfPatchType("DeepSeekV2Tokenizer", 5).has_value());
 }
 
 TEST(VocabularyTable, ReportsMistakes) {

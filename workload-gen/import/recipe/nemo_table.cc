@@ -57,10 +57,14 @@ constexpr const char* kComputed =
     "fp8_hybrid fp8_params fp8_wgrad activations_checkpoint_method "
     "activations_checkpoint_num_layers cpu_offloading_num_layers wgrad_deferral_limit window_size "
     "optim.name optim.overlap_grad_sync optim.overlap_param_sync optim.grad_sync_dtype "
-    "optim.ddp_bucket_size precision mcore_bert gradient_accumulation_fusion apply_rope_fusion";
+    "ub_tp_comm_overlap_cfg optim.bucket_cap_mb optim.ddp_bucket_size optim.nccl_ub "
+    "data.seq_length name "
+    "mcore_customization_config.new_decoder_architecture "
+    "mcore_customization_config.parallel_attention precision mcore_bert "
+    "gradient_accumulation_fusion apply_rope_fusion";
 
 constexpr const char* kIgnored =
-    "name init_method_std use_scaled_init_method layernorm_epsilon pre_process post_process "
+    "init_method_std use_scaled_init_method layernorm_epsilon pre_process post_process "
     "persist_layer_norm gradient_as_bucket_view seq_len_interpolation_factor seed "
     "resume_from_checkpoint restore_from_path restore_from_ckpt use_cpu_initialization onnx_safe "
     "apex_transformer_log_level native_amp_init_scale native_amp_growth_interval hysteresis "
@@ -78,7 +82,9 @@ constexpr const char* kIgnored =
     "tokenizer.vocab_file tokenizer.merge_file tokenizer.merges_file "
     "tokenizer.sentencepiece_legacy "
     "tokenizer.tokenizer_model tokenizer.trust_remote_code tokenizer.use_fast tokenizer.eos_id "
-    "data.* nsys_profile.* optim.* mcore_customization_config.*";
+    "data.* nsys_profile.* optim.lr optim.betas optim.eps optim.weight_decay optim.sched.* "
+    "optim.lock_timeout optim.contiguous_grad_buffer optim.contiguous_param_buffer "
+    "optim.capturable optim.master_weights";
 
 struct Explained {
   const char* path;
@@ -87,6 +93,15 @@ struct Explained {
   const char* text;
 };
 constexpr Explained kExplained[] = {
+    {"mcore_customization_config.query_pre_attn_scalar", Use::kIgnored, "", ""},
+    {"mcore_customization_config.attn_logit_softcapping", Use::kUnmodeled, "",
+     "a bound of attention scores, inside the kernel"},
+    {"mcore_customization_config.final_logit_softcapping", Use::kUnmodeled, "",
+     "kernels that bound the logits"},
+    {"optim.dtype", Use::kUnmodeled, "fp32", "bytes of the optimizer, in its kernel and in memory"},
+    {"optim.param_sync_dtype", Use::kUnmodeled, "bf16", "bytes of parameter gathers"},
+    {"optim.store_params", Use::kUnmodeled, "", "copies of the parameters in fp32"},
+    {"optim.store_param_remainders", Use::kUnmodeled, "", "bytes of the optimizer"},
     {"ffn_dropout", Use::kRefused, "0.0", "dropout inside an MLP is not generated"},
     {"headscale", Use::kRefused, "", "scales of heads are not generated"},
     {"transformer_block_type", Use::kRefused, "pre_ln", "other blocks are not generated"},
@@ -105,13 +120,42 @@ constexpr Explained kExplained[] = {
     {"vision_pretraining_type", Use::kRefused, "", "this kind of model is not generated"},
     {"bert_binary_head", Use::kUnmodeled, "", "the head of a second task"},
     {"add_pooler", Use::kUnmodeled, "", "a pooler of one token"},
-    {"ub_tp_comm_overlap_cfg", Use::kUnmodeled, "", "which communication overlaps, and how"},
     {"scale_positional_embedding", Use::kUnmodeled, "", "an elementwise product"},
     {"logits_soft_cap", Use::kUnmodeled, "", "an elementwise kernel on the logits"},
     {"apply_embedding_scaling", Use::kUnmodeled, "", "an elementwise product"},
     {"tp_comm_overlap_ag", Use::kUnmodeled, "", "which gathers overlap"},
     {"tp_comm_overlap_rs", Use::kUnmodeled, "", "which reductions overlap"},
 };
+
+// Arguments of the Trainer of PyTorch Lightning.
+constexpr const char* kTrainerIgnored =
+    "logger enable_checkpointing use_distributed_sampler replace_sampler_ddp max_epochs max_steps "
+    "max_time min_epochs min_steps log_every_n_steps val_check_interval check_val_every_n_epoch "
+    "limit_val_batches limit_test_batches limit_train_batches limit_predict_batches "
+    "overfit_batches num_sanity_val_steps enable_progress_bar enable_model_summary benchmark "
+    "default_root_dir inference_mode callbacks profiler reload_dataloaders_every_n_epochs "
+    "resume_from_checkpoint fast_dev_run barebones sync_batchnorm plugins";
+struct TrainerKey {
+  const char* name;
+  const char* expected;
+  const char* text;
+};
+constexpr TrainerKey kTrainerRefused[] = {
+    {"accelerator", "gpu", "runs on GPUs are generated"},
+    {"strategy", "auto", "NeMo chooses the strategy itself; leave it out"},
+    {"deterministic", "", "PyTorch's deterministic kernels are not generated; write false"},
+    {"detect_anomaly", "", "checks of every gradient are not generated; write false"},
+    {"gradient_clip_algorithm", "norm", "clipping by value is not generated"}};
+
+void AddTrainer(std::vector<RecipeKey>* table) {
+  std::istringstream names(kTrainerIgnored);
+  for (std::string name; names >> name;) {
+    table->push_back({"trainer." + name, Use::kIgnored, "", ""});
+  }
+  for (const TrainerKey& key : kTrainerRefused) {
+    table->push_back({std::string("trainer.") + key.name, Use::kRefused, key.expected, key.text});
+  }
+}
 
 std::vector<RecipeKey> MakeTable() {
   std::vector<RecipeKey> table;
@@ -139,9 +183,9 @@ std::vector<RecipeKey> MakeTable() {
   table.push_back({"trainer.gradient_clip_val", Use::kValue, "--clip-grad", ""});
   table.push_back({"trainer.accumulate_grad_batches", Use::kRefused, "1",
                    "NeMo accumulates by global_batch_size; set it to 1"});
-  for (const char* section :
-       {"trainer.*", "exp_manager.*", "run.*", "hydra.*", "s3_checkpointing.*", "defaults", "name",
-        "env_vars.*", "restore_from_path", "inference.*"}) {
+  AddTrainer(&table);
+  for (const char* section : {"exp_manager.*", "run.*", "hydra.*", "s3_checkpointing.*", "defaults",
+                              "name", "env_vars.*", "restore_from_path", "inference.*"}) {
     table.push_back({section, Use::kIgnored, "", ""});
   }
   return table;

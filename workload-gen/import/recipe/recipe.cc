@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/base/scan.h"
+#include "workload-gen/import/recipe/bridge_settings.h"
 #include "workload-gen/import/recipe/recipe_reader.h"
 
 namespace drydock {
@@ -48,6 +51,7 @@ class NemoWords : public RecipeWords {
 
   void Add() {
     AddPrecision();
+    CheckSpecification();
     AddLayers();
     AddKernels();
     AddFormat();
@@ -66,6 +70,10 @@ class NemoWords : public RecipeWords {
     }
     AddTokenizer();
     AddOptimizer();
+    if (const char* file = "model.ub_tp_comm_overlap_cfg"; !r_.Text(file).empty()) {
+      r_.AddValue("--tp-comm-overlap-cfg", file);
+    }
+    r_.CheckSame("model.data.seq_length", "model.encoder_seq_length");
   }
 
   int64_t gpus() {
@@ -81,8 +89,10 @@ class NemoWords : public RecipeWords {
     const std::string type = r_.Text(path, "32");
     if (type == "bf16" || type == "bf16-mixed") return AddHalf("--bf16", path);
     if (type == "16" || type == "fp16" || type == "16-mixed") return AddHalf("--fp16", path);
-    r_.Fail(path, fmt::format("'{}' is {}; expected bf16 or 16: training in fp32 is not generated",
-                              path, type));
+    r_.Fail(path,
+            fmt::format("'{0}' is {1}; expected bf16 or 16: training in fp32 is not generated; "
+                        "--variable {0}=bf16 replaces it",
+                        path, type));
   }
 
   // Without O2, PyTorch casts the weights of fp32 in each use.
@@ -91,7 +101,7 @@ class NemoWords : public RecipeWords {
     if (!r_.IsTrue("model.megatron_amp_O2")) {
       r_.Fail("model.megatron_amp_O2",
               "'model.megatron_amp_O2' is false: weights in fp32 that are cast in each use are not "
-              "generated; set it to true");
+              "generated; --variable model.megatron_amp_O2=true sets it");
     }
   }
 
@@ -120,6 +130,30 @@ class NemoWords : public RecipeWords {
       const std::optional<int64_t> hidden = WholeNumber(r_.Text("model.hidden_size"));
       if (hidden.has_value() && *hidden < 1 << 24) {
         r_.Add("--ffn-hidden-size", std::to_string(4 * *hidden), "model.hidden_size");
+      }
+    }
+  }
+
+  // `name` selects the specification of a layer. That of Falcon alone reads two of the settings
+  // that are passed on to Megatron-Core.
+  void CheckSpecification() {
+    const char* path = "model.name";
+    const std::string name = r_.Text(path);
+    for (const char* part : {"hyena", "griffin", "modelopt", "retro"}) {
+      if (name.find(part) == std::string::npos) continue;
+      return r_.Fail(path,
+                     fmt::format("'{}' is {}: this kind of model is not generated", path, name));
+    }
+    for (const char* field : {"new_decoder_architecture", "parallel_attention"}) {
+      const std::string key = std::string("model.mcore_customization_config.") + field;
+      if (!r_.IsTrue(key)) continue;
+      if (name == "megatron_falcon_gpt") {
+        r_.Fail(key,
+                fmt::format("'{}' is true: attention and MLP side by side on one input are not "
+                            "generated",
+                            key));
+      } else {
+        r_.Remark(key, "has no effect without model.name: megatron_falcon_gpt");
       }
     }
   }
@@ -195,6 +229,13 @@ class NemoWords : public RecipeWords {
     if (r_.Has("model.optim.ddp_bucket_size")) {
       r_.AddValue("--ddp-bucket-size", "model.optim.ddp_bucket_size");
     }
+    const char* bucket = "model.optim.bucket_cap_mb";
+    if (r_.Has(bucket) && name == "distributed_fused_adam") {
+      r_.NoteUnmodeled(bucket, "buckets of Apex's optimizer; those of Megatron-Core are generated");
+    } else if (r_.Has(bucket)) {
+      r_.NoteIgnored(bucket);
+    }
+    if (r_.IsTrue("model.optim.nccl_ub")) r_.Add("--use-nccl-ub", "model.optim.nccl_ub");
   }
 };
 
@@ -203,7 +244,8 @@ class BridgeWords : public RecipeWords {
   using RecipeWords::RecipeWords;
 
   void Add() {
-    AddPrecision();
+    AddBridgePrecision(&r_);
+    AddBridgeOverlap(&r_);
     AddSequence();
     AddActivation();
     AddGroups();
@@ -213,38 +255,19 @@ class BridgeWords : public RecipeWords {
     for (const char* modules : {"model.cuda_graph_modules", "model.cuda_graph_scope"}) {
       if (r_.Has(modules)) r_.AddValue("--cuda-graph-modules", modules);
     }
+    if (const char* file = "model.tp_comm_overlap_cfg"; !r_.Text(file).empty()) {
+      r_.AddValue("--tp-comm-overlap-cfg", file);
+    }
     const char* layers = "model.transformer_impl";
     if (r_.Has(layers)) r_.AddValue("--transformer-impl", layers);
     AddVocabulary();
   }
 
  private:
-  // A name such as bf16_mixed or bf16_with_fp8_delayed_scaling_mixed, or the settings themselves.
-  void AddPrecision() {
-    const std::string name = r_.Text("mixed_precision");
-    const bool half = r_.IsTrue("model.fp16") || r_.IsTrue("mixed_precision.fp16") ||
-                      name.starts_with("fp16") || name.starts_with("16");
-    const bool brain =
-        r_.IsTrue("model.bf16") || r_.IsTrue("mixed_precision.bf16") || name.starts_with("bf16");
-    const char* path = name.empty() ? "model.bf16" : "mixed_precision";
-    if (half) r_.Add("--fp16", path);
-    if (brain) r_.Add("--bf16", path);
-    if (name.find("fp8") != std::string::npos || name.find("fp4") != std::string::npos) {
-      if (!r_.Has("model.fp8") && !r_.Has("model.fp4")) {
-        r_.Fail(path, fmt::format("'mixed_precision' is {}: give the format itself, model.fp8 and "
-                                  "model.fp8_recipe, as a dump of the configuration has it",
-                                  name));
-      }
-    }
-    const char* gradients = "ddp.grad_reduce_in_fp32";
-    const bool full = r_.IsTrue(gradients, r_.IsTrue("mixed_precision.grad_reduce_in_fp32", true));
-    if (full && half) r_.Add("--accumulate-allreduce-grads-in-fp32", gradients);
-    if (!full && brain) r_.Add("--grad-reduce-in-bf16", gradients);
-  }
-
   void AddSequence() {
     const char* path = r_.Has("model.seq_length") ? "model.seq_length" : "dataset.seq_length";
     if (r_.Has(path)) r_.AddValue("--seq-length", path);
+    r_.CheckSame("dataset.seq_length", "model.seq_length");
     const char* most =
         r_.Has("model.max_position_embeddings") ? "model.max_position_embeddings" : path;
     if (r_.Has(most)) r_.AddValue("--max-position-embeddings", most);
@@ -295,6 +318,48 @@ void ReadEnvironment(const YamlNode& root, LaunchLine* line) {
   }
 }
 
+YamlNode* FindOrAdd(const std::string& name, const Location& location, YamlNode* map) {
+  for (auto& [key, value] : map->entries) {
+    if (key.scalar == name) return &value;
+  }
+  YamlNode key;
+  key.kind = YamlNode::Kind::kScalar;
+  key.scalar = name;
+  key.location = location;
+  map->entries.emplace_back(key, YamlNode());
+  return &map->entries.back().second;
+}
+
+// "model.seq_length=4096" replaces or adds a key, as on the command line of a recipe. A name whose
+// first part is no section is of a reference, such as ${data_dir}.
+Status ReplaceKeys(const std::map<std::string, std::string>& variables, YamlNode* root) {
+  for (const auto& [path, text] : variables) {
+    const size_t dot = path.find('.');
+    if (dot == std::string::npos || root->Find(path.substr(0, dot)) == nullptr) continue;
+    const Location place = {fmt::format("--variable {}={}", path, text), 0, 0};
+    YamlNode* node = root;
+    for (size_t begin = 0; begin <= path.size();) {
+      const size_t end = std::min(path.find('.', begin), path.size());
+      if (node->kind == YamlNode::Kind::kNull) node->kind = YamlNode::Kind::kMap;
+      if (node->kind != YamlNode::Kind::kMap || end == begin) {
+        return Error("this names no key of the recipe", place);
+      }
+      node = FindOrAdd(path.substr(begin, end - begin), place, node);
+      begin = end + 1;
+    }
+    const Result<YamlNode> value = ParseYaml(text, place.file);
+    if (!value.ok()) return Error(value.error().message(), place);
+    *node = *value;
+    node->location = place;
+    node->source_line.clear();
+    for (YamlNode& item : node->items) {
+      item.location = place;
+      item.source_line.clear();
+    }
+  }
+  return OkStatus();
+}
+
 }  // namespace
 
 bool IsRecipe(const YamlNode& root) {
@@ -305,9 +370,24 @@ bool IsRecipe(const YamlNode& root) {
           root.Find("optimizer") != nullptr);
 }
 
-Result<LaunchLine> ReadRecipe(const YamlNode& root, const std::string& file_name,
+const YamlNode* OverlapMapOf(const YamlNode& root) {
+  for (const auto& [section, key] :
+       {std::pair("comm_overlap", "tp_comm_overlap_cfg"), std::pair("model", "tp_comm_overlap_cfg"),
+        std::pair("model", "ub_tp_comm_overlap_cfg")}) {
+    const YamlNode* map = root.Find(section);
+    const YamlNode* value = map == nullptr ? nullptr : map->Find(key);
+    if (value != nullptr && value->kind == YamlNode::Kind::kMap && !value->entries.empty()) {
+      return value;
+    }
+  }
+  return nullptr;
+}
+
+Result<LaunchLine> ReadRecipe(const YamlNode& file, const std::string& file_name,
                               const std::map<std::string, std::string>& variables, bool strict,
                               ImportNotes* notes) {
+  YamlNode root = file;
+  RETURN_IF_ERROR(ReplaceKeys(variables, &root));
   const bool nemo = root.Find("trainer") != nullptr;
   if (nemo && root.Find("train") != nullptr) {
     return Error("'trainer' is of a recipe of NeMo, 'train' of Megatron-Bridge: remove one",

@@ -18,8 +18,12 @@ namespace drydock {
 // True for a file with the sections of either.
 bool IsRecipe(const YamlNode& root);
 
-// `variables`: values for references that the file does not define, such as ${data_dir}. With
-// `strict`, keys of small effect are errors. Reports all mistakes at once, each at its place.
+// The map of the GEMMs that Transformer Engine overlaps; null if the recipe has none.
+const YamlNode* OverlapMapOf(const YamlNode& root);
+
+// `variables`: values for references that the file does not define, such as ${data_dir}, and for
+// keys that they replace, such as "trainer.precision". With `strict`, keys of small effect are
+// errors. Reports all mistakes at once, each at its place.
 Result<LaunchLine> ReadRecipe(const YamlNode& root, const std::string& file_name,
                               const std::map<std::string, std::string>& variables, bool strict,
                               ImportNotes* notes);

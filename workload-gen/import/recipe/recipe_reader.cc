@@ -63,11 +63,17 @@ void RecipeReader::Walk(const std::string& path, const YamlNode& map) {
 
 void RecipeReader::ReadKey(const std::string& path, const YamlNode& name, const YamlNode& value) {
   if (name.scalar == "_target_" || name.scalar == "_call_") return;
+  // By convention, a section that holds anchors.
+  if (path.starts_with("x-") || path.starts_with(".")) return notes_.ignored.push_back(path);
   const RecipeKey* row = Row(path);
-  if (row != nullptr) return ReadRow(*row, path, value);
   const std::string inside = path + ".";
   const auto section = rows_.lower_bound(inside);
   const bool has_rows = section != rows_.end() && section->first.starts_with(inside);
+  // mixed_precision is a name or a map.
+  if (row != nullptr && row->path == path && has_rows && value.kind == Kind::kMap) {
+    return Walk(path, value);
+  }
+  if (row != nullptr) return ReadRow(*row, path, value);
   if (has_rows && IsNull(value)) return;
   if (has_rows && value.kind == Kind::kMap) return Walk(path, value);
   if (has_rows && section->first == inside + "*") return notes_.ignored.push_back(path);
@@ -97,8 +103,8 @@ void RecipeReader::ReadRow(const RecipeKey& row, const std::string& path, const 
       if (!IsTrue(path)) Add(row.argument, path);
       return;
     case Use::kUnmodeled:
-      if (!IsFalse(text)) NoteUnmodeled(path, row.text);
-      return;
+      if (IsFalse(text) || text == row.argument) return notes_.ignored.push_back(path);
+      return NoteUnmodeled(path, row.text);
     default:
       break;
   }
@@ -114,7 +120,10 @@ bool RecipeReader::ReadArgument(const std::string& path, const YamlNode& value) 
   const auto found = arguments.find(name);
   if (found == arguments.end() && !arguments.contains(off)) return false;
   if (IsNull(value)) return true;
-  if (found == arguments.end()) {
+  const MegatronArgument& argument = found != arguments.end() ? found->second : arguments.at(off);
+  if (argument.effect == MegatronArgument::Effect::kIgnored) {
+    notes_.ignored.push_back(path);
+  } else if (found == arguments.end()) {
     if (!IsTrue(path)) Add(off, path);
   } else if (found->second.values == '0') {
     if (IsTrue(path)) Add(name, path);
@@ -212,6 +221,22 @@ void RecipeReader::AddValue(const std::string& argument, const std::string& path
 
 void RecipeReader::Fail(const std::string& path, const std::string& message) {
   diagnostics_.Add(Place(path).ErrorHere(message));
+}
+
+void RecipeReader::CheckSame(const std::string& path, const std::string& other) {
+  if (!Has(path) || !Has(other)) return;
+  const std::string text = Text(path), expected = Text(other);
+  if (text == expected || text.empty() || expected.empty()) return;
+  Fail(path,
+       fmt::format("'{}' is {}, but '{}' is {}: give both alike", path, text, other, expected));
+}
+
+void RecipeReader::Remark(const std::string& path, const std::string& text) {
+  const int line = Place(path).location.line;
+  const std::string remark = line > 0 ? fmt::format("'{}' (line {}) {}", path, line, text)
+                                      : fmt::format("'{}' {}", path, text);
+  const auto& said = notes_.remarks;
+  if (std::find(said.begin(), said.end(), remark) == said.end()) notes_.remarks.push_back(remark);
 }
 
 void RecipeReader::NoteUnmodeled(const std::string& path, const std::string& text) {

@@ -37,6 +37,11 @@ class RecipeReader {
   void Add(const std::string& argument, const std::string& value, const std::string& path);
   void AddValue(const std::string& argument, const std::string& path);
   void Fail(const std::string& path, const std::string& message);
+  // Reports two keys that state the same thing with different values.
+  void CheckSame(const std::string& path, const std::string& other);
+  // "'model.fp8' (line 3) has no effect"
+  void Remark(const std::string& path, const std::string& text);
+  void NoteIgnored(const std::string& path) { notes_.ignored.push_back(path); }
   void NoteUnmodeled(const std::string& path, const std::string& text);
 
   std::vector<ScriptWord> TakeWords() { return std::move(words_); }

@@ -15,7 +15,7 @@ struct RecipeKey {
     kFlagOff,    // `argument` if it is false
     kComputed,   // recipe.cc reads it
     kIgnored,    // no effect on what the GPUs do
-    kUnmodeled,  // a small effect: `text`
+    kUnmodeled,  // a small effect, unless it is false or `argument`: `text`
     kRefused     // an error unless it is null, false, 0, or `argument`: `text`
   };
   std::string path;  // "model.num_layers"; "trainer.*": any key of the section

@@ -86,7 +86,85 @@ TEST(NemoRecipe, GpusAndIgnoredKeys) {
   ASSERT_TRUE(line.ok()) << line.error().ToString();
   EXPECT_EQ(line->gpus, 16);
   EXPECT_EQ(line->keys.at("--num-layers"), "model.num_layers");
-  EXPECT_EQ(Join(notes.ignored), "model.seed, model.optim, model.data");
+  EXPECT_EQ(Join(notes.ignored), "model.seed, model.optim.lr, model.data");
+}
+
+TEST(NemoRecipe, BucketsOfTwoOptimizers) {
+  ImportNotes notes;
+  ASSERT_TRUE(
+      Read(Nemo("  optim: {name: mcore_distributed_optim, bucket_cap_mb: 125}\n"), &notes).ok());
+  EXPECT_EQ(Join(notes.ignored), "model.optim.bucket_cap_mb");
+  EXPECT_TRUE(notes.unmodeled.empty());
+  ASSERT_TRUE(
+      Read(Nemo("  optim: {name: distributed_fused_adam, bucket_cap_mb: 125}\n"), &notes).ok());
+  EXPECT_EQ(Join(notes.unmodeled),
+            "model.optim.bucket_cap_mb (buckets of Apex's optimizer; those of Megatron-Core are "
+            "generated)");
+}
+
+TEST(NemoRecipe, VariablesReplaceKeys) {
+  const std::string file = "trainer: {precision: 32, max_steps: 2}\nmodel: {mcore_gpt: true}\n";
+  const Variables half = {{"trainer.precision", "bf16"}, {"model.megatron_amp_O2", "true"}};
+  EXPECT_EQ(Arguments(file, half).substr(0, 6), "--bf16");
+  Variables more = half;
+  more["model.optim.name"] = "mcore_distributed_optim";
+  more["model.window_size"] = "[127, 0]";
+  EXPECT_NE(Arguments(file, more).find("--window-size 127,0"), std::string::npos);
+  EXPECT_NE(Arguments(file, more).find("--use-distributed-optimizer"), std::string::npos);
+  const auto error = [&](const std::string& name, const std::string& value) {
+    ImportNotes notes;
+    Variables wrong = half;
+    wrong[name] = value;
+    const Result<LaunchLine> line = Read(file, &notes, wrong);
+    return line.ok() ? "" : line.error().ToString();
+  };
+  EXPECT_EQ(error("model.num_layer", "4"),
+            "--variable model.num_layer=4: error: unknown key 'model.num_layer'; did you mean "
+            "'num_layers'?; remove it if it decides nothing about the GPUs");
+  EXPECT_EQ(error("trainer.precision.x", "4"),
+            "--variable trainer.precision.x=4: error: this names no key of the recipe");
+  EXPECT_EQ(error("trainer.", "4"),
+            "--variable trainer.=4: error: this names no key of the recipe");
+}
+
+TEST(NemoRecipe, MergeKeysAndAnchors) {
+  EXPECT_EQ(Arguments("x-widths: &widths {hidden_size: 64, ffn_hidden_size: 8}\n" +
+                      Nemo("  <<: *widths\n  hidden_size: &h 32\n  kv_channels: *h\n")),
+            "--ffn-hidden-size 8 --hidden-size 32 --kv-channels 32 " + std::string(kRest));
+}
+
+TEST(NemoRecipe, KeysOfTheTrainerAndTheOptimizerAreKnown) {
+  const std::string more =
+      "trainer: {num_nodes: 1, devices: 8, precision: bf16, max_steps: 9, logger: false}\n";
+  ImportNotes notes;
+  const std::string text = Nemo("  optim: {sched: {name: CosineAnnealing}, betas: [1, 2]}\n");
+  ASSERT_TRUE(Read(more + text.substr(std::string(kTrainer).size()), &notes).ok());
+  EXPECT_EQ(Join(notes.ignored),
+            "trainer.max_steps, trainer.logger, model.optim.sched, model.optim.betas");
+  EXPECT_EQ(ErrorOf("trainer: {precison: bf16}\nmodel: {megatron_amp_O2: true}\n"),
+            "unknown key 'trainer.precison'; did you mean 'precision'?; remove it if it decides "
+            "nothing about the GPUs");
+  EXPECT_EQ(
+      ErrorOf(Nemo("  optim: {overlap_grad_sinc: true}\n")),
+      "unknown key 'model.optim.overlap_grad_sinc'; did you mean 'overlap_grad_sync'?; remove "
+      "it if it decides nothing about the GPUs");
+  EXPECT_EQ(ErrorOf("trainer: {precision: bf16, detect_anomaly: true}\n"
+                    "model: {megatron_amp_O2: true}\n"),
+            "'trainer.detect_anomaly' is true: checks of every gradient are not generated; write "
+            "false");
+  const std::string falcon = "  mcore_customization_config: {parallel_attention: true}\n";
+  notes = {};
+  EXPECT_TRUE(Read(Nemo(falcon), &notes).ok());
+  EXPECT_EQ(Join(notes.remarks),
+            "'model.mcore_customization_config.parallel_attention' (line 10) has no effect without "
+            "model.name: megatron_falcon_gpt");
+  EXPECT_EQ(ErrorOf(Nemo("  name: megatron_gpt_hyena\n")),
+            "'model.name' is megatron_gpt_hyena: this kind of model is not generated");
+  EXPECT_EQ(ErrorOf(Nemo("  name: megatron_falcon_gpt\n" + falcon)),
+            "'model.mcore_customization_config.parallel_attention' is true: attention and MLP side "
+            "by side on one input are not generated");
+  EXPECT_EQ(ErrorOf(Nemo("  encoder_seq_length: 64\n  data: {seq_length: 32}\n")),
+            "'model.data.seq_length' is 32, but 'model.encoder_seq_length' is 64: give both alike");
 }
 
 TEST(NemoRecipe, Mistakes) {
@@ -101,15 +179,15 @@ TEST(NemoRecipe, Mistakes) {
             "fused_adam, adam and adamw are generated");
   EXPECT_EQ(ErrorOf(Nemo("  bias: maybe\n")), "'model.bias' is maybe; expected true or false");
   EXPECT_EQ(ErrorOf("trainer: {precision: 32}\nmodel: {megatron_amp_O2: true}\n"),
-            "'trainer.precision' is 32; expected bf16 or 16: training in fp32 is not generated");
+            "'trainer.precision' is 32; expected bf16 or 16: training in fp32 is not generated; "
+            "--variable trainer.precision=bf16 replaces it");
 }
 
 TEST(NemoRecipe, SmallEffectsAreErrorsIfStrict) {
   ImportNotes notes;
-  const std::string text = Nemo("  ub_tp_comm_overlap_cfg: {qkv_fprop: {method: ring_exchange}}\n");
+  const std::string text = Nemo("  logits_soft_cap: 30.0\n");
   EXPECT_TRUE(Read(text, &notes).ok());
-  EXPECT_EQ(Join(notes.unmodeled),
-            "model.ub_tp_comm_overlap_cfg (which communication overlaps, and how)");
+  EXPECT_EQ(Join(notes.unmodeled), "model.logits_soft_cap (an elementwise kernel on the logits)");
   EXPECT_FALSE(Read(text, &notes, {}, /*strict=*/true).ok());
 }
 
@@ -133,10 +211,10 @@ TEST(BridgeRecipe, FieldsHaveTheNamesOfArguments) {
                                             "ddp: {overlap_grad_reduce: true, "
                                             "grad_reduce_in_fp32: false, nccl_ub: false}\n")),
             "--global-batch-size 8 --micro-batch-size 1 --optimizer adam "
-            "--lr 0.1 --use-distributed-optimizer --num-layers 2 --hidden-size 64 "
+            "--use-distributed-optimizer --num-layers 2 --hidden-size 64 "
             "--num-attention-heads 8 "
             "--disable-bias-linear --sequence-parallel --tensor-model-parallel-size 2 "
-            "--recompute-modules core_attn mlp --overlap-grad-reduce --bf16 --grad-reduce-in-bf16 "
+            "--recompute-modules core_attn mlp --bf16 --grad-reduce-in-bf16 --overlap-grad-reduce "
             "--seq-length 32 --max-position-embeddings 32 --swiglu --group-query-attention "
             "--num-query-groups 4 --padded-vocab-size 128256");
 }
@@ -147,9 +225,8 @@ TEST(BridgeRecipe, Mistakes) {
             "nothing about the GPUs");
   EXPECT_EQ(ErrorOf(kBridge + std::string("  use_kitchen: true\n")),
             "'model.use_kitchen' is true: only false is generated");
-  EXPECT_EQ(ErrorOf(kBridge + std::string("mixed_precision: bf16_with_mxfp8_mixed\n")),
-            "'mixed_precision' is bf16_with_mxfp8_mixed: give the format itself, model.fp8 and "
-            "model.fp8_recipe, as a dump of the configuration has it");
+  EXPECT_EQ(ErrorOf(kBridge + std::string("dataset: {seq_length: 64}\n")),
+            "'dataset.seq_length' is 64, but 'model.seq_length' is 32: give both alike");
 }
 
 }  // namespace

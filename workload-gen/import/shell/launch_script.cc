@@ -125,6 +125,7 @@ class WordMaker {
         word.unresolved = unknown.what;
         word.why = unknown.why;
         word.variable = unknown.variable;
+        word.not_assigned = unknown.kind == ShellUnknown::Kind::kNotAssigned;
         word.known = known;
         // The place where it became unknown.
         if (unknown.at.line > 0 && !unknown.why.empty()) {
@@ -343,34 +344,22 @@ std::optional<std::string> ReadBeside(const std::string& file_name, const std::s
   return beside;
 }
 
-// The variables that are the script's own: it assigns them, perhaps on another path than the one
-// that runs, and never asks whether its caller has set them. Where it has not assigned one, it is
-// empty.
-std::set<std::string> OwnVariables(const std::string& text) {
+// The variables that a line of the script assigns, on whatever path, with the first such line.
+std::map<std::string, int32_t> AssignedVariables(const std::string& text) {
   static const std::regex kAssigned(
       "(?:^|[\\n;&(]|\\b(?:then|else|do|export|local|declare|readonly|typeset)[ \\t])[ \\t]*"
       "([A-Za-z_][A-Za-z0-9_]*)\\+?=");
-  static const std::regex kAsked(
-      "\\$\\{([A-Za-z_][A-Za-z0-9_]*):?[-=?+]|"
-      "-[znv][ \\t]+[\"']?\\$?\\{?([A-Za-z_][A-Za-z0-9_]*)");
-  static const std::regex kItself("([A-Za-z_][A-Za-z0-9_]*)=[^\\n]*\\$\\{?\\1(?![A-Za-z0-9_])");
-  static const std::set<std::string> kOfSystem = {"PATH",     "HOME", "PWD",   "USER",
-                                                  "HOSTNAME", "IFS",  "TMPDIR"};
-  const auto each = [&](const std::regex& pattern, const auto& take) {
-    for (std::sregex_iterator match(text.begin(), text.end(), pattern), end; match != end;
-         ++match) {
-      for (size_t i = 1; i < match->size(); ++i) {
-        if ((*match)[i].matched) take((*match)[i].str());
-      }
-    }
-  };
-  std::set<std::string> names;
-  each(kAssigned, [&](const std::string& name) { names.insert(name); });
-  const auto drop = [&](const std::string& name) { names.erase(name); };
-  each(kAsked, drop);
-  each(kItself, drop);
-  for (const std::string& name : kOfSystem) names.erase(name);
-  return names;
+  std::map<std::string, int32_t> lines;
+  int32_t line = 1;
+  auto counted = text.begin();
+  for (std::sregex_iterator match(text.begin(), text.end(), kAssigned), end; match != end;
+       ++match) {
+    const auto name = text.begin() + match->position(1);
+    line += static_cast<int32_t>(std::count(counted, name, '\n'));
+    counted = name;
+    lines.emplace((*match)[1].str(), line);
+  }
+  return lines;
 }
 
 Result<LaunchLine> ReadBareList(const ShellText& text, ShellState state) {
@@ -425,11 +414,7 @@ Result<LaunchLine> ReadLaunchScript(const std::string& text, const std::string& 
     return line;
   }
   const ShellState initial = state;
-  if (text.size() <= kMaxScanned) {
-    for (const std::string& name : OwnVariables(text)) {
-      if (!given.contains(name)) state.Unset(name);
-    }
-  }
+  if (text.size() <= kMaxScanned) session.assigned_lines = AssignedVariables(text);
   std::optional<ShellText> elsewhere;
   ShellScript script(
       std::move(state),

@@ -19,10 +19,11 @@ namespace drydock {
 struct ScriptWord {
   std::string text;                  // the known characters
   std::string unresolved;            // "$NODES": a part of the word that is not known; else ""
-  std::string why;                   // why it is not known; "" if the script does not assign it
+  std::string why;                   // why it is not known; "" if no line of the script assigns it
   std::string variable;              // "NODES": that a user may give instead; may be ""
   size_t known = std::string::npos;  // characters of `text` before the part that is not known
   bool wide = false;                 // that part may be several words, or none
+  bool not_assigned = false;         // no line that runs assigns it: its caller may give it
   Location location;
   std::string source_line;
 

@@ -231,7 +231,13 @@ int32_t ShellState::Unassigned(const std::string& name, const ShellChar& at) con
   if (kOfSystem.contains(name)) {
     return session_->Add({"$" + name, "the system sets it", name, ShellUnknown::Kind::kOther, at});
   }
-  return session_->Add({"$" + name, "", name, ShellUnknown::Kind::kNotAssigned, at});
+  const auto line = session_->assigned_lines.find(name);
+  const std::string why =
+      line == session_->assigned_lines.end()
+          ? ""
+          : fmt::format("line {} assigns it, on a path that does not run before this",
+                        line->second);
+  return session_->Add({"$" + name, why, name, ShellUnknown::Kind::kNotAssigned, ShellChar()});
 }
 
 void ShellState::TakeFixedArguments() {

@@ -22,7 +22,7 @@ struct ShellUnknown {
     kOther
   };
   std::string what;      // "$NODES", "$(nproc)"
-  std::string why;       // a sentence; empty for kNotAssigned
+  std::string why;       // a sentence; may be empty for kNotAssigned
   std::string variable;  // that a user may give instead; may be empty
   Kind kind = Kind::kOther;
   ShellChar at;
@@ -54,6 +54,8 @@ class ShellSession {
     std::string name, text;
   };
   std::vector<File> files;
+  // The variables that a line of the script assigns, on whatever path, with the first such line.
+  std::map<std::string, int32_t> assigned_lines;
 
  private:
   std::vector<ShellUnknown> unknowns_;
