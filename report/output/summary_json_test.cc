@@ -94,7 +94,7 @@ TEST(SummaryJson, HasTheCostThatTheClusterStates) {
   const Json energy = Json::parse(SummaryJson(both))["cost"];
   EXPECT_EQ(energy["parts_w"]["GPUs"], 2800.0);
   EXPECT_EQ(energy["power_w"], 5000.0);
-  EXPECT_EQ(energy["energy_per_iteration_j"], 3.0);
+  EXPECT_DOUBLE_EQ(energy["energy_per_iteration_j"], 3.0);
   EXPECT_EQ(energy["parts_per_hour"]["electricity"], 0.5);
   EXPECT_NE(SummaryText(both).find("cost             7200 USD an hour (rent 7200, electricity "
                                    "0.5)"),

@@ -142,7 +142,7 @@ std::string UnknownText(const GoodputResult& result) {
     const std::string item = " " + name + (&name == &result.posed.unknown.back() ? "" : ",");
     if (line.size() + item.size() > kColumns) {
       out += line + "\n";
-      line = " ";
+      line.assign(1, ' ');
     }
     line += item;
   }

@@ -24,8 +24,8 @@ class Poser {
     if (!topology.storage) {
       return Error(
           "its cluster states no 'storage', so how long a checkpoint takes is unknown; predict the "
-          "run again with 'storage' in the cluster file, or with --set 'storage={read: …, write: "
-          "…, source: …}'",
+          "run again with 'storage' in the cluster file, or with --set storage.read=…, "
+          "storage.write=… and storage.source=…",
           {run_.run, 0, 0});
     }
     const std::optional<CheckpointSize> size =

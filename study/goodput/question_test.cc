@@ -155,7 +155,7 @@ TEST(Question, RefusesWhatItCannotAnswer) {
   EXPECT_EQ(ErrorText(Pose({}, run, nullptr, nullptr, Model())),
             "runs/4: error: its cluster states no 'storage', so how long a checkpoint takes is "
             "unknown; predict the run again with 'storage' in the cluster file, or with --set "
-            "'storage={read: …, write: …, source: …}'");
+            "storage.read=…, storage.write=… and storage.source=…");
 }
 
 }  // namespace

@@ -15,9 +15,9 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = None  # from the command line
 MODEL, CLUSTER = "gpt-1.7b", "dgx-a100-80g-8"
-SETS = ["model.layers=4", "training.micro_batch=1", "training.global_batch=48"]
-STORAGE = "storage={read: 20 GB/s, write: 10 GB/s, source: test}"
-COST = "cost={rent: {gpu: {value: 2 USD/h, source: test}}}"
+SETS = ["model.layers=4", "training.micro_batch=1", "training.global_batch=96"]
+STORAGE = ["storage.read=20 GB/s", "storage.write=10 GB/s", "storage.source=test"]
+COST = "cost.rent={gpu: {value: 2 USD/h, source: test}}"
 TIMES = ["recovery.start={time: 2 min, source: test}", "recovery.replace={time: 1 min, source: test}",
          "recovery.repair={time: 1 days, source: test}", "recovery.communicator={time: 1 s, source: test}",
          "recovery.member={time: 1 s, source: test}", "failures.switch={per_year: 0.1, source: test}",
@@ -33,8 +33,8 @@ class GoodputTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = pathlib.Path(tempfile.mkdtemp())
-        for name, more in [("whole", ["cluster.hosts=4", STORAGE, COST]), ("shrunk", ["cluster.hosts=3", STORAGE]),
-                           ("slow", ["cluster.hosts=4", "hosts.dgx-a100-80g.nics.rate=20 Gbps", STORAGE]), ("bare", ["cluster.hosts=4"])]:
+        for name, more in [("whole", ["cluster.hosts=4", *STORAGE, COST]), ("shrunk", ["cluster.hosts=3", *STORAGE]),
+                           ("slow", ["cluster.hosts=4", "hosts.dgx-a100-80g.nics.rate=20 Gbps", *STORAGE]), ("bare", ["cluster.hosts=4"])]:
             words = [BIN / "drydock", "run", MODEL, CLUSTER, *sets(SETS + more), "--network", "analytical", "--out", cls.folder / name]
             done = subprocess.run(words, cwd=ROOT, text=True, capture_output=True, timeout=240)
             assert done.returncode == 0, done.stderr

@@ -17,7 +17,7 @@ from pages import record
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HOUR = 3600
 # The Llama 3 Herd of Models, section 3.3.1: Tectonic sustains 2 TB/s.
-STORAGE = "storage={read: 2 TB/s, write: 2 TB/s, source: 'Llama Team 2024, section 3.3.1, sustained'}"
+STORAGE = ["storage.read=2 TB/s", "storage.write=2 TB/s", "storage.source='Llama Team 2024, section 3.3.1, sustained'"]
 RUNS = {
     "llama": ("llama-3.1-405b", "grand-teton-h100-2048", []),
     # ByteRobust states neither its model nor its layout.
@@ -37,7 +37,7 @@ def predict(options, name):
     model, cluster, sets = RUNS[name]
     out = options.out / name
     words = ["run", model, cluster, "--network", "analytical", "--out", out]
-    for assignment in [*sets, STORAGE]:
+    for assignment in [*sets, *STORAGE]:
         words += ["--set", assignment]
     run(options.bin / "drydock", words)
     return out
