@@ -1,6 +1,6 @@
 # `cmake --install` and `cpack`: a tree that finds its parts from the folder of its executables (core/base/installation.h), so
 # it can be moved. Man pages and completions are made from --help of the built tools.
-set(drydock_tools drydock workload-gen simccl compute-sim exec-engine report collective-perf nccl-record drydock-sweep
+set(drydock_tools drydock workload-gen simccl compute-sim exec-engine report collective-perf nccl-record drydock-sweep drydock-goodput
   drydock-search)
 set(drydock_captures drydock-capture capture_intercept capture_preload hackcuda)
 foreach(tool IN LISTS drydock_tools)

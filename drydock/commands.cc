@@ -95,7 +95,9 @@ int Doctor(const Words& arguments) {
 }
 
 // The executable of these is drydock-NAME.
-bool HasPrefix(const std::string& tool) { return tool == "capture" || tool == "sweep" || tool == "search"; }
+bool HasPrefix(const std::string& tool) {
+  return tool == "capture" || tool == "sweep" || tool == "search" || tool == "goodput";
+}
 
 bool IsKnown(const std::string& tool) {
   return std::any_of(Tools().begin(), Tools().end(),
@@ -149,6 +151,7 @@ const std::vector<Tool>& Tools() {
   static const std::vector<Tool> tools = {
       {"sweep", "many predictions side by side: every point of a product of values"},
       {"search", "the layouts that train a model fastest on a cluster"},
+      {"goodput", "what failures leave of some days of training"},
       {"capture", "runs an unmodified training program without a GPU: program -> workload"},
       {"workload-gen", "model and cluster -> workload; commands for existing workloads"},
       {"nccl-record", "a program written against nccl.h -> workload"},

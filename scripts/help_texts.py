@@ -6,7 +6,7 @@ import subprocess
 
 TOOLS = ["drydock", "drydock-capture", "workload-gen", "nccl-record", "simccl", "compute-sim", "gpu-profiler", "exec-engine",
          "collective-perf", "report",
-         "drydock-sweep", "drydock-search"]
+         "drydock-sweep", "drydock-search", "drydock-goodput"]
 
 OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z0-9-]*|-[a-zA-Z](?![\w-]))")
 

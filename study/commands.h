@@ -10,6 +10,7 @@ namespace drydock {
 
 std::unique_ptr<Command> MakeSweepCommand();
 std::unique_ptr<Command> MakeSearchCommand();
+std::unique_ptr<Command> MakeGoodputCommand();
 
 }  // namespace drydock
 

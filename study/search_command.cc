@@ -17,6 +17,7 @@
 #include "study/search/layout_arguments.h"
 #include "study/search/layouts.h"
 #include "study/search/search.h"
+#include "study/shared_notes.h"
 #include "study/study_run.h"
 #include "study/table/csv.h"
 #include "workload-gen/job_text.h"

@@ -22,12 +22,6 @@ Status ClaimStudy(const std::string& directory) {
   return Error("another sweep or search is writing into this directory", {directory, 0, 0});
 }
 
-void ReportNotes(const ToolInfo& tool, const CommonOptions& common, const std::string& model,
-                 const Generated& base) {
-  for (const std::string& line : base.notes.Lines(model)) Report(tool, common, line);
-  for (const std::string& note : base.cluster.notes) Report(tool, common, "note: " + note);
-}
-
 int JobsOr(int jobs) {
   if (jobs > 0) return jobs;
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));

@@ -6,19 +6,13 @@
 #include <cstddef>
 #include <string>
 
-#include "core/base/cli.h"
 #include "core/base/result.h"
-#include "workload-gen/generate/generate.h"
 
 namespace drydock {
 
 // Creates the directory of a study and locks it until this process ends. Errors: it cannot be
 // created, or another study has it.
 Status ClaimStudy(const std::string& directory);
-
-// Says what importer and cluster note of the files that all points share.
-void ReportNotes(const ToolInfo& tool, const CommonOptions& common, const std::string& model,
-                 const Generated& base);
 
 // `jobs`, or one for each core if it is 0.
 int JobsOr(int jobs);

@@ -22,6 +22,7 @@
 #include "study/page/sweep_page.h"
 #include "study/points/point_key.h"
 #include "study/points/point_store.h"
+#include "study/shared_notes.h"
 #include "study/study_run.h"
 #include "study/table/sweep_table.h"
 #include "study/workers/local_workers.h"
@@ -387,9 +388,12 @@ Status Run(const Options& options, const CommonOptions& common) {
   RETURN_IF_ERROR(WriteFileAtomically(options.out + "/" + kTableName, CsvOf(table)));
   RETURN_IF_ERROR(WriteFileAtomically(options.out + "/" + kPageName, SweepPageOf(table)));
   fmt::print("{}", TextOf(table, options.show));
+  const std::vector<std::string> lacking = MissingMetrics(table);
+  for (const std::string& line : lacking) Report(kTool, common, line);
   Report(kTool, common, fmt::format("{0}: {1}, {2}", options.out, kTableName, kPageName));
   if (failures.empty()) {
     if (!Ranked(table).empty()) return OkStatus();
+    if (!lacking.empty()) return Error(lacking.front());
     return Error("no point could be simulated; the first one: " + table.rows.front().record.reason);
   }
   const auto& [id, how] = *failures.begin();

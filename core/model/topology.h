@@ -12,6 +12,7 @@
 
 #include "core/base/result.h"
 #include "core/base/units.h"
+#include "core/model/cost.h"
 #include "core/model/gpu.h"
 #include "core/model/host_memory.h"
 
@@ -215,6 +216,8 @@ struct Topology {
   Transport transport;
   std::vector<Fault> faults;                                       // by time
   std::vector<std::pair<std::string, std::string>> nccl_settings;  // sorted by name
+  std::optional<Cost> cost;                                        // if it is stated
+  std::optional<Storage> storage;                                  // if it is stated
 
   int host_count() const { return static_cast<int>(hosts.size()); }
   const HostKind& kind_of_host(int host) const {

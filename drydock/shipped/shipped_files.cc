@@ -15,8 +15,10 @@ struct Kind {
 };
 
 const Kind& Of(ShippedKind kind) {
-  static const Kind kinds[] = {
-      {"models", {".yaml", ".json"}}, {"clusters", {".topo"}}, {"gpus", {".yaml"}}};
+  static const Kind kinds[] = {{"models", {".yaml", ".json"}},
+                               {"clusters", {".topo"}},
+                               {"gpus", {".yaml"}},
+                               {"failures", {".yaml"}}};
   return kinds[static_cast<size_t>(kind)];
 }
 

@@ -1,4 +1,4 @@
-// The models, clusters and GPUs that come with Drydock, by name.
+// The models, clusters, GPUs and failure rates that come with Drydock, by name.
 #ifndef DRYDOCK_DRYDOCK_SHIPPED_SHIPPED_FILES_H_
 #define DRYDOCK_DRYDOCK_SHIPPED_SHIPPED_FILES_H_
 
@@ -7,7 +7,7 @@
 
 namespace drydock {
 
-enum class ShippedKind { kModel, kCluster, kGpu };
+enum class ShippedKind { kModel, kCluster, kGpu, kFailures };
 
 // The names of the shipped files of this kind, sorted. A model that ships in several forms counts
 // once.

@@ -96,14 +96,20 @@ RunLength LengthOf(const Timeline& timeline) {
   return out;
 }
 
+// Returns the mean over all iterations; 0 of a run that was stopped.
+double SecondsOf(const RunLength& length) {
+  if (length.stopped > Time()) return 0;
+  return length.simulated.seconds() /
+         static_cast<double>(std::max<size_t>(1, length.iterations.size()));
+}
+
 // Returns the rates over all iterations together, because the last iteration begins on some ranks
 // before the previous one has ended on others. A run that was stopped has no rates.
 Rates RatesOf(const Inputs& inputs, const ClusterFacts& cluster, const RunLength& length) {
   Rates rates;
   if (length.stopped == Time()) {
-    const auto count = static_cast<double>(std::max<size_t>(1, length.iterations.size()));
-    rates = RatesOf(inputs.workload.totals, length.simulated.seconds() / count,
-                    std::max(1, cluster.working), PeakOf(inputs, cluster));
+    rates = RatesOf(inputs.workload.totals, SecondsOf(length), std::max(1, cluster.working),
+                    PeakOf(inputs, cluster));
   }
   rates.iteration = inputs.timeline.iteration;
   return rates;
@@ -128,6 +134,7 @@ Summary Summarize(const Inputs& inputs, const std::optional<BandErrors>& errors)
   out.length = LengthOf(inputs.timeline);
   out.rates = RatesOf(inputs, out.cluster, out.length);
   out.memory = MemoryOf(inputs.workload);
+  out.cost = CostOf(inputs.workload.topology, SecondsOf(out.length), out.job.tokens);
   out.parts = SummarizeParts(inputs);
   out.classes = BreakdownByClass(inputs);
   out.collectives = SummarizeCollectives(inputs);
@@ -140,6 +147,10 @@ Summary Summarize(const Inputs& inputs, const std::optional<BandErrors>& errors)
     out.host_share = HostShareOf(out.path, out.host);
   }
   out.assumptions = AllAssumptions(inputs);
+  if (out.cost) {
+    out.assumptions.insert(out.assumptions.end(), out.cost->assumptions.begin(),
+                           out.cost->assumptions.end());
+  }
   out.notes = NotesOf(inputs);
   out.what_if = inputs.what_if;
   if (errors && out.length.stopped == Time()) {

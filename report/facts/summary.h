@@ -14,6 +14,7 @@
 #include "core/base/units.h"
 #include "core/model/memory_total.h"
 #include "report/band/band.h"
+#include "report/cost/cost.h"
 #include "report/facts/assumptions.h"
 #include "report/facts/collectives.h"
 #include "report/facts/host_share.h"
@@ -102,6 +103,7 @@ struct Summary {
   Rates rates;
   std::optional<Band> band;           // absent without errors, or if the run was stopped
   std::optional<MemoryFacts> memory;  // absent if unknown
+  std::optional<CostFacts> cost;      // absent if the cluster states none
   std::array<PartSummary, kPartCount> parts;
   std::array<PartSummary, kHostCauseCount> host;  // the part `host` by cause
   std::optional<HostShare> host_share;            // absent where no op waits for the host

@@ -261,6 +261,27 @@ Json MemoryJson(const Summary& summary) {
   return out;
 }
 
+Json CostJson(const CostFacts& cost) {
+  Json out = Json::object();
+  const auto add = [&out](const char* key, const std::optional<double>& value) {
+    if (value) out[key] = *value;
+  };
+  const auto add_parts = [&out](const char* key, const auto& parts) {
+    for (const auto& [name, value] : parts) out[key][name] = value;
+  };
+  if (!cost.currency.empty()) out["currency"] = cost.currency;
+  add("per_hour", cost.per_hour);
+  add_parts("parts_per_hour", cost.hourly);
+  add("per_iteration", cost.iteration);
+  add("per_token", cost.token);
+  if (cost.token) out["per_million_tokens"] = *cost.token * 1e6;
+  add("power_w", cost.watts);
+  add_parts("parts_w", cost.draws);
+  add("energy_per_iteration_j", cost.iteration_joules);
+  add("energy_per_token_j", cost.token_joules);
+  return out;
+}
+
 Json PathJson(const PathSummary& path) {
   if (path.steps.empty()) return nullptr;
   Json parts = Json::object();
@@ -337,6 +358,7 @@ std::string SummaryJson(const Summary& summary, const Comparison* comparison) {
   out["mfu"] = OrNull(rates.mfu);
   out["hfu"] = OrNull(rates.hfu);
   out["memory"] = MemoryJson(summary);
+  if (summary.cost) out["cost"] = CostJson(*summary.cost);
   out["time"] = PartsJson(summary);
   out["host"] = HostJson(summary);
   out["classes"] = ClassesJson(summary);

@@ -66,6 +66,46 @@ TEST(SummaryJson, HasTheMemoryOfTheFullestRanks) {
             std::string::npos);
 }
 
+// Four GPUs at 1800 USD an hour; 600 us and 4096 tokens an iteration.
+TEST(SummaryJson, HasTheCostThatTheClusterStates) {
+  Inputs run = FakeRun();
+  EXPECT_FALSE(Json::parse(SummaryJson(Summarize(run))).contains("cost"));
+  EXPECT_EQ(SummaryText(Summarize(run)).find("cost  "), std::string::npos);
+  Cost& cost = run.workload.topology.cost.emplace();
+  cost.currency = "USD";
+  cost.gpu_hour = {1800, "list"};
+  const Summary rented = Summarize(run);
+  const Json json = Json::parse(SummaryJson(rented))["cost"];
+  EXPECT_EQ(json["currency"], "USD");
+  EXPECT_EQ(json["per_hour"], 7200.0);
+  EXPECT_EQ(json["parts_per_hour"]["rent"], 7200.0);
+  EXPECT_DOUBLE_EQ(json["per_iteration"], 0.0012);
+  EXPECT_DOUBLE_EQ(json["per_token"], 0.0012 / 4096);
+  EXPECT_FALSE(json.contains("power_w"));
+  EXPECT_NE(SummaryText(rented).find(
+                "cost             7200 USD an hour, 0.0012 an iteration, 0.293 a million tokens\n"),
+            std::string::npos)
+      << SummaryText(rented);
+  EXPECT_NE(SummaryText(rented).find("1800 USD an hour [list]"), std::string::npos);
+
+  cost.power = {{700, "a"}, {1200, "b"}, {}, {}, {1.25, "c"}};
+  cost.electricity = {0.1, "d"};
+  const Summary both = Summarize(run);
+  const Json energy = Json::parse(SummaryJson(both))["cost"];
+  EXPECT_EQ(energy["parts_w"]["GPUs"], 2800.0);
+  EXPECT_EQ(energy["power_w"], 5000.0);
+  EXPECT_DOUBLE_EQ(energy["energy_per_iteration_j"], 3.0);
+  EXPECT_EQ(energy["parts_per_hour"]["electricity"], 0.5);
+  EXPECT_NE(SummaryText(both).find("cost             7200 USD an hour (rent 7200, electricity "
+                                   "0.5)"),
+            std::string::npos)
+      << SummaryText(both);
+  EXPECT_NE(SummaryText(both).find("power            5 kW at the meter, 8.333e-07 kWh an "
+                                   "iteration, 0.0007324 J a token\n"),
+            std::string::npos)
+      << SummaryText(both);
+}
+
 TEST(SummaryJson, KeysAreInOrder) {
   const auto json = nlohmann::ordered_json::parse(SummaryJson(Summarize(FakeRun())));
   std::vector<std::string> keys;

@@ -64,6 +64,38 @@ std::string BandText(const Band& band) {
   return out;
 }
 
+// "1.234": at least four digits, without an exponent for what a person pays.
+std::string Amount(double amount) {
+  return amount < 1000 ? fmt::format("{:.4g}", amount) : fmt::format("{:.0f}", amount);
+}
+
+// "cost             24.00 USD an hour (rent 20, electricity 4): ..." and the energy.
+std::string CostText(const CostFacts& cost) {
+  std::string out;
+  if (cost.per_hour) {
+    out += fmt::format("cost             {} {} an hour", Amount(*cost.per_hour), cost.currency);
+    const char* before = " (";
+    for (const auto& [name, amount] : cost.hourly) {
+      if (cost.hourly.size() < 2) break;
+      out += fmt::format("{}{} {}", before, name, Amount(amount));
+      before = ", ";
+    }
+    if (cost.hourly.size() > 1) out += ")";
+    if (cost.iteration) out += fmt::format(", {} an iteration", Amount(*cost.iteration));
+    if (cost.token) out += fmt::format(", {} a million tokens", Amount(*cost.token * 1e6));
+    out += "\n";
+  }
+  if (cost.watts) {
+    out += fmt::format("power            {} kW at the meter", Amount(*cost.watts / 1000));
+    if (cost.iteration_joules) {
+      out += fmt::format(", {} kWh an iteration", Amount(*cost.iteration_joules / 3.6e6));
+    }
+    if (cost.token_joules) out += fmt::format(", {} J a token", Amount(*cost.token_joules));
+    out += "\n";
+  }
+  return out;
+}
+
 std::string HeadText(const Summary& summary) {
   const Rates& rates = summary.rates;
   std::string out =
@@ -97,10 +129,12 @@ std::string HeadText(const Summary& summary) {
       out += fmt::format("  PyTorch        {}\n", ToString(*summary.memory->pytorch));
     }
   }
-  if (!rates.recompute) return out;
-  out += fmt::format("with recompute   {:.1f} TFLOP/s per GPU",
-                     rates.hardware.flops_per_second() * 1e-12);
-  return out + (rates.hfu ? fmt::format(", HFU {}\n", Percent(*rates.hfu)) : "\n");
+  if (rates.recompute) {
+    out += fmt::format("with recompute   {:.1f} TFLOP/s per GPU",
+                       rates.hardware.flops_per_second() * 1e-12);
+    out += rates.hfu ? fmt::format(", HFU {}\n", Percent(*rates.hfu)) : "\n";
+  }
+  return out + (summary.cost ? CostText(*summary.cost) : "");
 }
 
 std::string PartText(const std::string& name, const PartSummary& part, const Summary& summary) {

@@ -65,6 +65,18 @@ TEST(Page, TheBandStandsBesideTheHeadline) {
                         "within 530 us to 678 us</p></div>"));
 }
 
+TEST(Page, CostIsATileIfItIsKnown) {
+  Inputs inputs = FakeRun();
+  EXPECT_THAT(Page(inputs), Not(HasSubstr("id=\"tile-cost\"")));
+  Cost& cost = inputs.workload.topology.cost.emplace();
+  cost.currency = "USD";
+  cost.gpu_hour = {1800, "list"};
+  cost.power = {{700, "a"}, {1200, "b"}, {}, {}, {1.25, "c"}};
+  const std::string page = Page(inputs);
+  EXPECT_THAT(page, HasSubstr("<b>0.293 USD</b><span>a million tokens; 7200 USD an hour</span>"));
+  EXPECT_THAT(page, HasSubstr("<b>0.0007324 J</b><span>a token; 5 kW at the meter</span>"));
+}
+
 TEST(Page, EveryElementIsClosed) {
   const std::string page = OwnPart(Page(FakeRun()));
   for (const std::string tag : {"html", "body", "table", "tr", "section", "div", "script", "b"}) {

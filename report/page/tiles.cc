@@ -52,6 +52,31 @@ Tile MemoryTile(const MemoryFacts& memory) {
           MemoryParts(memory)};
 }
 
+std::string Figure(double value) {
+  return value < 1000 ? fmt::format("{:.4g}", value) : fmt::format("{:.0f}", value);
+}
+
+// The cost and the energy of a token, or of an iteration if its tokens are unknown.
+void AddCostTiles(const CostFacts& cost, std::vector<Tile>* tiles) {
+  if (cost.iteration) {
+    const bool by_token = cost.token.has_value();
+    const double amount = by_token ? *cost.token * 1e6 : *cost.iteration;
+    tiles->push_back(
+        {"cost", Figure(amount) + " " + cost.currency,
+         fmt::format("{}; {} {} an hour", by_token ? "a million tokens" : "an iteration",
+                     Figure(*cost.per_hour), cost.currency),
+         amount, Better::kLess});
+  }
+  if (cost.iteration_joules) {
+    const double joules = cost.token_joules.value_or(*cost.iteration_joules);
+    tiles->push_back(
+        {"energy", Figure(joules) + " J",
+         fmt::format("{}; {} kW at the meter", cost.token_joules ? "a token" : "an iteration",
+                     Figure(*cost.watts / 1000)),
+         joules, Better::kLess});
+  }
+}
+
 std::string BandText(const Band& band) {
   return fmt::format("<p class=\"band\">{:g} % of measured runs lie within {} to {}</p>",
                      band.coverage * 100, Html(ToString(band.low)), Html(ToString(band.high)));
@@ -85,6 +110,7 @@ std::vector<Tile> TilesOf(const Summary& summary) {
                      summary.host_share->decides, Better::kLess});
   }
   if (summary.memory) tiles.push_back(MemoryTile(*summary.memory));
+  if (summary.cost) AddCostTiles(*summary.cost, &tiles);
   return tiles;
 }
 

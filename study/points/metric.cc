@@ -12,6 +12,7 @@ namespace {
 
 constexpr const char* kMemory = "memory_gb";
 constexpr const char* kMemoryShare = "memory_share";
+constexpr const char* kNeedsPrice = "'cost' with a price in the cluster file";
 
 double Gigabytes(Bytes bytes) { return static_cast<double>(bytes.count()) / 1e9; }
 
@@ -79,6 +80,13 @@ const std::vector<Metric>& Metrics() {
        [](const Summary& s) -> std::optional<double> {
          return ShareOfParts(s, kBubblePart, kBubblePart);
        }},
+      {"cost_per_token", "in the currency of the cluster file's section `cost`", kLess,
+       [](const Summary& s) { return s.cost ? s.cost->token : std::nullopt; }, kNeedsPrice},
+      {"cost_per_iteration", "the same, of an iteration", kLess,
+       [](const Summary& s) { return s.cost ? s.cost->iteration : std::nullopt; }, kNeedsPrice},
+      {"energy_per_token_j", "joules at the meter, from `cost: power`", kLess,
+       [](const Summary& s) { return s.cost ? s.cost->token_joules : std::nullopt; },
+       "'cost: power' in the cluster file"},
       {"gpus", "GPUs of the cluster", kNeither,
        [](const Summary& s) -> std::optional<double> { return s.cluster.ranks; }},
       {"hosts", "hosts of the cluster", kNeither,

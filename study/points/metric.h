@@ -19,6 +19,7 @@ struct Metric {
   std::string meaning;  // for --help and the page
   Better better = Better::kNeither;
   std::optional<double> (*of)(const Summary& summary);
+  std::string needs = "";  // what a point without it lacks, if that is known
 };
 
 // All of them, in the order of the columns.

@@ -14,6 +14,8 @@ Summary Example() {
   summary.cluster.ranks = 16;
   summary.cluster.hosts = 2;
   summary.memory = MemoryFacts{{0, Bytes(40'000'000'000), Bytes(80'000'000'000)}, {}, {}};
+  summary.cost.emplace().token = 2.5e-7;
+  summary.cost->iteration = 0.25;
   const auto part = [&](const std::string& name) -> PartSummary& {
     for (int i = 0; i < kPartCount; ++i) {
       if (PartName(i) == name) return summary.parts[static_cast<size_t>(i)];
@@ -42,6 +44,9 @@ TEST(Metric, TakesFiguresOfTheSummary) {
   EXPECT_EQ(ValueOf(values, "bubble_share"), 0.25);
   EXPECT_EQ(ValueOf(values, "gpus"), 16);
   EXPECT_EQ(ValueOf(values, "mfu"), std::nullopt);
+  EXPECT_EQ(ValueOf(values, "cost_per_token"), 2.5e-7);
+  EXPECT_EQ(ValueOf(values, "cost_per_iteration"), 0.25);
+  EXPECT_EQ(ValueOf(values, "energy_per_token_j"), std::nullopt);
 }
 
 TEST(Metric, ShowsFourDigits) {

@@ -94,6 +94,22 @@ std::vector<const SweepRow*> ParetoFront(const SweepTable& table, const std::str
   return front;
 }
 
+std::vector<std::string> MissingMetrics(const SweepTable& table) {
+  std::vector<std::string> lines;
+  for (const std::string& name : table.metrics) {
+    const Metric& metric = MetricCalled(name);
+    size_t done = 0, known = 0;
+    for (const SweepRow& row : table.rows) {
+      if (row.record.state != PointState::kDone) continue;
+      ++done;
+      known += ValueOf(row.record.metrics, name).has_value();
+    }
+    if (done == 0 || known > 0 || metric.needs.empty()) continue;
+    lines.push_back(fmt::format("no point has {}: it needs {}", name, metric.needs));
+  }
+  return lines;
+}
+
 std::string CountsText(const SweepTable& table) {
   std::array<size_t, 3> counts = {};
   for (const SweepRow& row : table.rows) ++counts[static_cast<size_t>(row.record.state)];

@@ -40,6 +40,9 @@ std::vector<const SweepRow*> ParetoFront(const SweepTable& table, const std::str
 // The best `most` rows, and how many points are in each state.
 std::string TextOf(const SweepTable& table, size_t most);
 
+// A line for each metric of the table that no done point has, if it is known why.
+std::vector<std::string> MissingMetrics(const SweepTable& table);
+
 // "24 points: 18 done, 4 do not fit, 2 refused".
 std::string CountsText(const SweepTable& table);
 

@@ -35,13 +35,13 @@ TEST(SweepTable, WritesCsv) {
   EXPECT_EQ(CsvOf(Table()),
             "point,training.recompute,state,reason,iteration_s,iteration_low_s,iteration_high_s,"
             "tokens_per_s,tokens_per_s_per_gpu,model_tflops_per_s_per_gpu,mfu,memory_gb,"
-            "memory_share,compute_share,exposed_communication_share,host_share,bubble_share,gpus,"
-            "hosts\n"
-            "a,none,done,,2,,,,,,,90,,,,,,,\n"
-            "b,full,done,,3,,,,,,,40,,,,,,,\n"
-            "c,'=1+1,done,,3.5,,,,,,,50,,,,,,,\n"
-            "d,\"x,\"\"y\"\"\",refused,no such value,,,,,,,,,,,,,,,\n"
-            "e,z,does not fit,,0.3333333,,,,,,,95,,,,,,,\n");
+            "memory_share,compute_share,exposed_communication_share,host_share,bubble_share,"
+            "cost_per_token,cost_per_iteration,energy_per_token_j,gpus,hosts\n"
+            "a,none,done,,2,,,,,,,90,,,,,,,,,,\n"
+            "b,full,done,,3,,,,,,,40,,,,,,,,,,\n"
+            "c,'=1+1,done,,3.5,,,,,,,50,,,,,,,,,,\n"
+            "d,\"x,\"\"y\"\"\",refused,no such value,,,,,,,,,,,,,,,,,,\n"
+            "e,z,does not fit,,0.3333333,,,,,,,95,,,,,,,,,,\n");
 }
 
 TEST(SweepTable, RanksByTheFirstMetric) {
@@ -53,6 +53,18 @@ TEST(SweepTable, RanksByTheFirstMetric) {
 
 TEST(SweepTable, KeepsWhatNoOtherPointBeats) {
   EXPECT_THAT(IdsOf(ParetoFront(Table(), "iteration_s", "memory_gb")), ElementsAre("a", "b"));
+}
+
+TEST(SweepTable, SaysWhatMetricsNeed) {
+  SweepTable table = Table();
+  table.metrics = {"memory_gb", "mfu", "cost_per_token"};
+  EXPECT_THAT(MissingMetrics(table),
+              ElementsAre("no point has cost_per_token: it needs 'cost' with a price in the "
+                          "cluster file"));
+  table.rows[1].record.metrics.emplace_back("cost_per_token", 1e-7);
+  EXPECT_TRUE(MissingMetrics(table).empty());
+  table.rows.erase(table.rows.begin(), table.rows.begin() + 3);  // none is done
+  EXPECT_TRUE(MissingMetrics(table).empty());
 }
 
 TEST(SweepTable, ShowsTheBestPoints) {

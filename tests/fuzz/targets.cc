@@ -16,6 +16,7 @@
 #include "core/schema/host/host_memory_file.h"
 #include "core/schema/testing/workload_testing.h"
 #include "core/testing/unit_testing.h"
+#include "study/goodput/failure_file.h"
 #include "tests/fuzz/astra_target.h"
 #include "tests/fuzz/compute_target.h"
 #include "tests/fuzz/graph_target.h"
@@ -78,6 +79,11 @@ void HostMemoryFile(const std::string& input) {
   const Result<HostMemoryDefaults> defaults = ParseHostMemoryFile(input, "f");
   CheckPrintable(defaults);
   if (defaults.ok()) CHECK(IsComplete(WithDefaults(HostKind(), GpuSpec(), *defaults)));
+}
+
+void Failures(const std::string& input) {
+  const Result<YamlNode> root = ParseYaml(input, "f");
+  if (root.ok()) CheckPrintable(ReadFailures(*root));
 }
 
 // A dumped topology. If Drydock's checks accept it, NCCL reads it too: on one host, and on two
@@ -173,10 +179,21 @@ std::vector<std::string> ClusterSeeds() {
           "transport: {flow_control: pfc, attributes: {Dcqcn::Gain: 0.5, "
           "FabricSwitch::EcnAtDequeue: "
           "true, RdmaTransport::AckTimeout: 1 ms, Timely::MinRate: 1 Gbps, FabricNode::Weight3: "
-          "1}}\n"};
+          "1}}\n",
+      toy +
+          "storage: {read: 1 GB/s, write: 1 GB/s, host: 1 GB/s, source: s}\n"
+          "cost:\n  capital: {host: {value: 9 USD, source: s}, switch: {value: 1 USD, source: "
+          "s}, optics: {value: 0 USD, source: s}, years: {value: 4, source: s}}\n  power: {gpu: "
+          "{value: 7 W, source: s}, host: {value: 9 W, source: s}, switch: {value: 8 W, source: "
+          "s}, optics: {value: 1 W, source: s}, pue: {value: 1.2, source: s}}\n"
+          "  electricity: {value: 0.1 USD/kWh, source: s}\n",
+      toy + "cost: {rent: {gpu: {value: 2.5 USD/h, source: s}}}\n"};
 }
 std::vector<std::string> HostMemorySeeds() {
   return {*ReadFile(ConfigDirectory() + "/host-memory.yaml")};
+}
+std::vector<std::string> FailuresSeeds() {
+  return {*ReadFile(ConfigDirectory() + "/failures/llama-3.yaml")};
 }
 std::vector<std::string> GpuSeeds() {
   return {
@@ -241,6 +258,7 @@ const std::vector<Target>& Targets() {
       {"cluster", Cluster, ClusterSeeds, 20000},
       {"gpu", Gpu, GpuSeeds, 20000},
       {"host_memory", HostMemoryFile, HostMemorySeeds, 6000},
+      {"failures", Failures, FailuresSeeds, 6000},
       {"nccl_topology", NcclTopology, NcclTopologySeeds, 20000},
       {"nccl_call", NcclCall, NcclCallSeeds, 200},
       {"trace", Trace, TraceSeeds, 20000},

@@ -339,7 +339,7 @@ class CollectivePerf(unittest.TestCase):
         self.expect_usage("--iters: Value 0 not in range 1 to 100000", "all_reduce", "--cluster", ONE, "-n", "0")
         self.expect_usage("--blocking: Value 4 not in range 0 to 3", "all_reduce", "--cluster", ONE, "-z", "4")
         self.expect_usage("--average: Value 4 not in range 0 to 3", "all_reduce", "--cluster", ONE, "-a", "4")
-        self.expect_usage("--set clustr.hosts=2: no such section; sections are cluster, hosts, fabric, transport, faults, jitter, nccl "
+        self.expect_usage("--set clustr.hosts=2: no such section; sections are cluster, hosts, fabric, transport, faults, jitter, nccl, cost, storage "
                           "(cluster.topo)", "all_reduce", "--cluster", ONE, "--set", "clustr.hosts=2")
         self.expect_usage("--group excludes --hosts", "all_reduce", "--cluster", ONE, "--group", "0-7", "--hosts", "1")
         for option, value, message in [("-d", "flaot", "there is no data type 'flaot'; did you mean 'float'?"),

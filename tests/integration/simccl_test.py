@@ -129,7 +129,7 @@ predicted (us)            LL       LL128      Simple
         self.expect_usage("'8-0' is not a list of ranks: '8-0' runs backwards", *call, "--group", "8-0")
         self.expect_usage("'9000000T' is too large", *call[:-1], "9000000T")
         self.expect_usage("--size 100000T is more than 72057594037927936 B", *call[:-1], "100000T")
-        self.expect_usage("--set modle.layers=2: no such section; sections are cluster, hosts, fabric, transport, faults, jitter, nccl "
+        self.expect_usage("--set modle.layers=2: no such section; sections are cluster, hosts, fabric, transport, faults, jitter, nccl, cost, storage "
                           "(cluster.topo)", *call, "--set", "modle.layers=2")
         self.expect_usage("The following argument was not expected: --grup; did you mean '--group'?", *call, "--grup")
         status, _, stderr = run("explain", "--cluster", H100, "--collective", "allreduse", "--size", "8")

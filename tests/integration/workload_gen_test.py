@@ -267,7 +267,7 @@ class WorkloadGen(unittest.TestCase):
     def test_unknown_sections(self):
         self.expect_error(
             "workload-gen: error: --set modle.layers=2: no such section; sections are model, training, parallel, overlap, fsdp, megatron_fsdp, zero, memory "
-            "(model.yaml) and cluster, hosts, fabric, transport, faults, jitter, nccl (cluster.topo)\n"
+            "(model.yaml) and cluster, hosts, fabric, transport, faults, jitter, nccl, cost, storage (cluster.topo)\n"
             "workload-gen: see workload-gen --help\n", MODEL, CLUSTER, "--set", "modle.layers=2", status=2)
 
     def test_inference_is_refused_as_out_of_scope(self):

@@ -14,7 +14,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = None  # from the command line
 TOOLS = ["drydock", "workload-gen", "simccl", "compute-sim", "exec-engine", "report", "collective-perf", "nccl-record",
-         "drydock-sweep", "drydock-search"]
+         "drydock-sweep", "drydock-search", "drydock-goodput"]
 
 
 class Installed(unittest.TestCase):

@@ -46,7 +46,7 @@ Result<Overrides> SplitOverrides(const std::vector<std::string>& all) {
     } else {
       return Error(
           fmt::format("--set {}: no such section; sections are {} (model.yaml) and cluster, hosts, "
-                      "fabric, transport, faults, jitter, nccl (cluster.topo)",
+                      "fabric, transport, faults, jitter, nccl, cost, storage (cluster.topo)",
                       assignment, Join(SectionNames())));
     }
   }

@@ -289,6 +289,81 @@ Variation DecodeVariation(const proto::Topology& from) {
   return to;
 }
 
+// ---- Costs and storage -------------------------------------------------------------------------
+
+using StatedField = proto::Topology::Stated;
+
+void EncodeStated(const StatedValue& from, StatedField* to) {
+  to->set_value(from.value);
+  to->set_source(from.source);
+}
+
+StatedValue DecodeStated(const StatedField& from) { return {from.value(), from.source()}; }
+
+std::optional<StatedValue> DecodeStated(bool has, const StatedField& from) {
+  return has ? std::optional(DecodeStated(from)) : std::nullopt;
+}
+
+void EncodeCost(const Cost& from, proto::Topology::Cost* to) {
+  to->set_currency(from.currency);
+  if (from.gpu_hour) EncodeStated(*from.gpu_hour, to->mutable_gpu_hour());
+  if (from.host_hour) EncodeStated(*from.host_hour, to->mutable_host_hour());
+  if (from.electricity) EncodeStated(*from.electricity, to->mutable_electricity());
+  if (const auto& capital = from.capital) {
+    proto::Topology::Capital* made = to->mutable_capital();
+    EncodeStated(capital->host, made->mutable_host());
+    if (capital->fabric_switch) {
+      EncodeStated(*capital->fabric_switch, made->mutable_fabric_switch());
+    }
+    if (capital->optics) EncodeStated(*capital->optics, made->mutable_optics());
+    EncodeStated(capital->years, made->mutable_years());
+  }
+  if (const auto& power = from.power) {
+    proto::Topology::Power* made = to->mutable_power();
+    EncodeStated(power->gpu, made->mutable_gpu_watts());
+    EncodeStated(power->host, made->mutable_host_watts());
+    if (power->fabric_switch) EncodeStated(*power->fabric_switch, made->mutable_switch_watts());
+    if (power->optics) EncodeStated(*power->optics, made->mutable_optics_watts());
+    EncodeStated(power->pue, made->mutable_pue());
+  }
+}
+
+Cost DecodeCost(const proto::Topology::Cost& from) {
+  Cost to;
+  to.currency = from.currency();
+  to.gpu_hour = DecodeStated(from.has_gpu_hour(), from.gpu_hour());
+  to.host_hour = DecodeStated(from.has_host_hour(), from.host_hour());
+  to.electricity = DecodeStated(from.has_electricity(), from.electricity());
+  if (from.has_capital()) {
+    const proto::Topology::Capital& capital = from.capital();
+    to.capital = {DecodeStated(capital.host()),
+                  DecodeStated(capital.has_fabric_switch(), capital.fabric_switch()),
+                  DecodeStated(capital.has_optics(), capital.optics()),
+                  DecodeStated(capital.years())};
+  }
+  if (from.has_power()) {
+    const proto::Topology::Power& power = from.power();
+    to.power = {DecodeStated(power.gpu_watts()), DecodeStated(power.host_watts()),
+                DecodeStated(power.has_switch_watts(), power.switch_watts()),
+                DecodeStated(power.has_optics_watts(), power.optics_watts()),
+                DecodeStated(power.pue())};
+  }
+  return to;
+}
+
+void EncodeStorage(const Storage& from, proto::Topology::Storage* to) {
+  to->set_read_bits_per_second(from.read.bits_per_second());
+  to->set_write_bits_per_second(from.write.bits_per_second());
+  to->set_host_bits_per_second(from.host.bits_per_second());
+  to->set_source(from.source);
+}
+
+Storage DecodeStorage(const proto::Topology::Storage& from) {
+  return {Bandwidth::BitsPerSecond(from.read_bits_per_second()),
+          Bandwidth::BitsPerSecond(from.write_bits_per_second()),
+          Bandwidth::BitsPerSecond(from.host_bits_per_second()), from.source()};
+}
+
 // ---- The whole --------------------------------------------------------------------------------
 
 // Returns false if a table has another size.
@@ -306,6 +381,8 @@ bool DecodeAll(const proto::Topology& from, ClusterInput* to) {
   topology.transport = DecodeTransport(from.transport());
   for (const auto& fault : from.faults()) topology.faults.push_back(DecodeFault(fault));
   topology.nccl_settings = DecodeSettings(from.nccl_settings());
+  if (from.has_cost()) topology.cost = DecodeCost(from.cost());
+  if (from.has_storage()) topology.storage = DecodeStorage(from.storage());
   to->topology = std::move(topology);
   to->variation = DecodeVariation(from);
   return true;
@@ -362,6 +439,8 @@ Result<std::string> EncodeTopology(const Topology& topology, const ClusterInput&
   EncodeSettings(topology.nccl_settings, message.mutable_nccl_settings());
   for (const Fault& fault : topology.faults) EncodeFault(fault, message.add_faults());
   EncodeVariation(cluster.variation, &message);
+  if (topology.cost) EncodeCost(*topology.cost, message.mutable_cost());
+  if (topology.storage) EncodeStorage(*topology.storage, message.mutable_storage());
   return protocol::Serialize(message, path);
 }
 

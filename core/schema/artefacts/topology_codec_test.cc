@@ -60,6 +60,16 @@ TEST(TopologyCodecTest, EverySectionReadsBackEqual) {
       Replaced(toy, "packets_per_ack: 8",
                "packets_per_ack: 8, congestion_control: dcqcn, flow_control: pfc, retransmission: "
                "selective-repeat, attributes: {FabricSwitch::CutThrough: 64, Dcqcn::Gain: 0.5}"),
+      toy +
+          "storage: {read: 20 GB/s, write: 10 GB/s, host: 1 GB/s, source: s}\n"
+          "cost:\n  rent: {gpu: {value: 2.5 USD/h, source: a}}\n"
+          "  power: {gpu: {value: 600 W, source: b}, host: {value: 900 W, source: c}, switch: "
+          "{value: 800 W, source: d}, optics: {value: 12.5 W, source: e}, pue: {value: 1.25, "
+          "source: f}}\n  electricity: {value: 0.08 USD/kWh, source: g}\n",
+      toy + "cost: {rent: {host: {value: 20 EUR/h, source: a}}}\n",
+      toy +
+          "cost: {capital: {host: {value: 9 USD, source: a}, switch: {value: 8 USD, source: b}, "
+          "optics: {value: 7 USD, source: c}, years: {value: 4, source: d}}}\n",
       Replaced(toy, "fabric:\n", "fabric:\n  sharp: {latency: 300 ns}\n  routing: spray\n"),
       Replaced(toy, "    gpus: 2\n",
                "    gpus: 2\n    memory: {bandwidth: 50 GB/s, copy_efficiency: 0.5, "
@@ -177,7 +187,17 @@ TEST_F(ArtefactsTest, TopologiesThatContradictThemselves) {
         [](Message* m) { m->add_faults()->set_kind(3); }}},
       {"its slow GPUs or jitter contradict the rules of cluster files",
        {[](Message* m) { m->add_slow_gpus()->set_host(2); },
-        [](Message* m) { m->set_jitter_compute(1); }}}};
+        [](Message* m) { m->set_jitter_compute(1); }}},
+      {"its costs contradict the rules of cluster files",
+       {[](Message* m) { m->mutable_cost(); },
+        [](Message* m) { m->mutable_cost()->mutable_gpu_hour()->set_value(1); },
+        [](Message* m) {
+          m->mutable_cost()->set_currency("USD");
+          m->mutable_cost()->mutable_gpu_hour()->set_value(-1);
+          m->mutable_cost()->mutable_gpu_hour()->set_source("s");
+        }}},
+      {"its rates of storage contradict the rules of cluster files",
+       {[](Message* m) { m->mutable_storage()->set_source("s"); }}}};
   for (const auto& [message, changes] : cases) {
     for (size_t i = 0; i < changes.size(); ++i) {
       EXPECT_EQ(error_after(changes[i]), damaged + message) << i;

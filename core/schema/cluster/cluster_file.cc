@@ -13,18 +13,21 @@
 #include "core/schema/cluster/fabric_file.h"
 #include "core/schema/cluster/fault_file.h"
 #include "core/schema/cluster/gpu_file.h"
+#include "core/schema/cluster/gpu_limits_file.h"
 #include "core/schema/cluster/host_file.h"
 #include "core/schema/cluster/nic_file.h"
 #include "core/schema/cluster/processor_file.h"
 #include "core/schema/cluster/simai_cluster.h"
 #include "core/schema/cluster/transport_file.h"
 #include "core/schema/fabric/limits.h"
+#include "core/schema/site/cost_file.h"
+#include "core/schema/site/storage_file.h"
 
 namespace drydock {
 namespace {
 
-const std::vector<std::string> kSections = {"cluster", "hosts",  "fabric", "transport",
-                                            "faults",  "jitter", "nccl"};
+const std::vector<std::string> kSections = {"cluster", "hosts", "fabric", "transport", "faults",
+                                            "jitter",  "nccl",  "cost",   "storage"};
 
 // The source of the files that a cluster names: the disk, or an artefact's copies.
 using FileSource = std::function<Result<std::string>(const std::string& name)>;
@@ -256,6 +259,10 @@ Result<ClusterInput> ReadCluster(const YamlNode& root, FileSource source) {
     ReadJitter(*node, &context.input.variation.jitter, &context.diagnostics);
   }
   const YamlNode* faults = reader.Take("faults", false);
+  const YamlNode* cost = reader.Take("cost", false);
+  if (const YamlNode* node = reader.Take("storage", false)) {
+    ReadStorage(*node, &topology.storage.emplace(), &context.diagnostics);
+  }
   reader.Finish();
   RETURN_IF_ERROR(context.diagnostics.ToStatus());
   if (fabric != nullptr)
@@ -271,6 +278,10 @@ Result<ClusterInput> ReadCluster(const YamlNode& root, FileSource source) {
   if (hosts != nullptr) CheckPorts(*hosts, topology, &context.diagnostics);
   if (faults != nullptr)
     ReadFaults(*faults, &topology, &context.input.variation.slow_gpus, &context.diagnostics);
+  if (cost != nullptr) {
+    ReadCost(*cost, PricedPartsOf(topology, OwnPowerLimit(topology)), &topology.cost.emplace(),
+             &context.input.notes, &context.diagnostics);
+  }
   RETURN_IF_ERROR(context.diagnostics.ToStatus());
   const Status connected = CheckConnected(topology);
   if (!connected.ok()) return (fabric ? *fabric : root).ErrorHere(connected.error().message());
@@ -379,7 +390,7 @@ Result<ClusterInput> LoadCluster(const std::string& path,
   ASSIGN_OR_RETURN(ClusterInput input, ReadCluster(root, [&](const std::string& name) {
                      return FetchFromDisk(path, name);
                    }));
-  input.notes = std::move(notes);
+  input.notes.insert(input.notes.begin(), notes.begin(), notes.end());
   return input;
 }
 

@@ -39,7 +39,7 @@ Result<ClusterInput> ParseCluster(const std::string& yaml, const std::string& fi
                                   const std::vector<std::pair<std::string, std::string>>& files);
 
 // Returns true if a --set assignment names a section of cluster.topo (cluster, hosts, fabric,
-// transport, faults, jitter, nccl).
+// transport, faults, jitter, nccl, cost, storage).
 bool IsClusterOverride(const std::string& assignment);
 // For tools that read only a cluster: returns an error if a --set assignment names no section of
 // it. Such an assignment is wrong usage, because it is invalid for every file; a wrong key or value

@@ -184,7 +184,8 @@ TEST(ClusterFileTest, MistakesInClusterSection) {
             "toys.topo:1:1: error: 'the cluster' lacks the key 'cluster'");
   EXPECT_EQ(MessageWith("transport:", "transprot:"),
             "toys.topo:13:1: error: unknown key 'transprot' in 'the cluster'; did you mean "
-            "'transport'?; valid keys are cluster, hosts, fabric, transport, nccl, jitter, faults");
+            "'transport'?; valid keys are cluster, hosts, fabric, transport, nccl, jitter, faults, "
+            "cost, storage");
 }
 
 TEST(ClusterFileTest, MistakesInHosts) {
@@ -392,7 +393,7 @@ TEST(ClusterFileTest, RecognizesOverridesOfTheCluster) {
   EXPECT_TRUE(CheckClusterOverrides({"cluster.hosts=8", "transport.mtu=1 KB"}).ok());
   EXPECT_EQ(CheckClusterOverrides({"cluster.hosts=8", "clusters.hosts=8"}).error().message(),
             "--set clusters.hosts=8: no such section; sections are cluster, hosts, fabric, "
-            "transport, faults, jitter, nccl (cluster.topo)");
+            "transport, faults, jitter, nccl, cost, storage (cluster.topo)");
 }
 
 std::string WithNics(const std::string& nics, const std::string& more) {

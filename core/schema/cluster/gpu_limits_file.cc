@@ -76,6 +76,11 @@ int OwnPowerLimit(const GpuSpec& gpu) {
   return limit == nullptr ? 0 : WattsOf(limit->scalar).value_or(0);  // compute-sim reports mistakes
 }
 
+int OwnPowerLimit(const Topology& topology) {
+  if (topology.hosts.empty()) return 0;
+  return OwnPowerLimit(topology.gpus[static_cast<size_t>(topology.kind_of_host(0).gpu)]);
+}
+
 void ReadGpuLimits(YamlReader* reader, const GpuSpec* gpu, GpuLimits* limits) {
   ReadLimit(kPower, gpu == nullptr ? 0 : OwnPowerLimit(*gpu), gpu, reader, &limits->watts);
   ReadLimit(kClock, gpu == nullptr ? 0 : gpu->clock_mhz, gpu, reader, &limits->mhz);

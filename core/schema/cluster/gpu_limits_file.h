@@ -21,6 +21,8 @@ std::optional<int> MegahertzOf(std::string_view text);
 // The power in watts that the GPU may draw (`scaling: power_limit` of its file); 0 if its file does
 // not state it.
 int OwnPowerLimit(const GpuSpec& gpu);
+// The same of the GPU of the cluster's hosts.
+int OwnPowerLimit(const Topology& topology);
 
 // Reads power_limit and clock_limit of a kind of host. `gpu`: the host's GPU, or null if it could
 // not be read; a limit that the GPU does not allow is a mistake.

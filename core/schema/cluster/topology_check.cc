@@ -14,7 +14,10 @@
 #include "core/model/fabric/transport_attributes.h"
 #include "core/schema/cluster/cluster_limits.h"
 #include "core/schema/cluster/fabric_table.h"
+#include "core/schema/cluster/gpu_limits_file.h"
 #include "core/schema/fabric/limits.h"
+#include "core/schema/site/cost_file.h"
+#include "core/schema/site/storage_file.h"
 
 namespace drydock {
 namespace {
@@ -304,6 +307,9 @@ Status CheckTopology(const Topology& topology, const Variation& variation) {
   if (!AreNcclSettings(topology.nccl_settings)) return contradict("NCCL settings");
   if (!AreFaults(topology)) return contradict("faults");
   if (!IsVariation(variation, topology)) return contradict("slow GPUs or jitter");
+  if (topology.cost && !IsCost(*topology.cost, PricedPartsOf(topology, OwnPowerLimit(topology))))
+    return contradict("costs");
+  if (topology.storage && !IsStorage(*topology.storage)) return contradict("rates of storage");
   return OkStatus();
 }
 

@@ -168,6 +168,46 @@ void AppendFaults(const Topology& topology, const Variation& variation, std::str
                  ToString(jitter.call), jitter.seed);
 }
 
+void AppendStated(const char* name, const StatedValue& value, const std::string& unit,
+                  std::string* text) {
+  fmt::format_to(Out(*text), "  {}: {}{} [{}]\n", name, value.value, unit, value.source);
+}
+
+void AppendStated(const char* name, const std::optional<StatedValue>& value,
+                  const std::string& unit, std::string* text) {
+  if (value) AppendStated(name, *value, unit, text);
+}
+
+void AppendCost(const Cost& cost, std::string* text) {
+  *text += "cost\n";
+  const std::string amount = " " + cost.currency;
+  AppendStated("rent of a GPU", cost.gpu_hour, amount + "/h", text);
+  AppendStated("rent of a host", cost.host_hour, amount + "/h", text);
+  if (const auto& capital = cost.capital) {
+    AppendStated("price of a host", capital->host, amount, text);
+    AppendStated("price of a switch", capital->fabric_switch, amount, text);
+    AppendStated("price of a cable's end", capital->optics, amount, text);
+    AppendStated("years", capital->years, "", text);
+  }
+  if (const auto& power = cost.power) {
+    AppendStated("power of a GPU", power->gpu, " W", text);
+    AppendStated("power of a host", power->host, " W", text);
+    AppendStated("power of a switch", power->fabric_switch, " W", text);
+    AppendStated("power of a cable's end", power->optics, " W", text);
+    AppendStated("PUE", power->pue, "", text);
+  }
+  AppendStated("electricity", cost.electricity, amount + "/kWh", text);
+}
+
+void AppendStorage(const Storage& storage, std::string* text) {
+  fmt::format_to(Out(*text), "storage: read {}, write {}", ToString(storage.read),
+                 ToString(storage.write));
+  if (storage.host > Bandwidth()) {
+    fmt::format_to(Out(*text), ", of a host {}", ToString(storage.host));
+  }
+  fmt::format_to(Out(*text), " [{}]\n", storage.source);
+}
+
 }  // namespace
 
 std::string TopologyText(const Topology& topology, const Variation& variation) {
@@ -184,6 +224,8 @@ std::string TopologyText(const Topology& topology, const Variation& variation) {
     fmt::format_to(Out(text), "setting {}: {}\n", name, value);
   }
   AppendFaults(topology, variation, &text);
+  if (topology.storage) AppendStorage(*topology.storage, &text);
+  if (topology.cost) AppendCost(*topology.cost, &text);
   return text;
 }
 

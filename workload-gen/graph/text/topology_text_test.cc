@@ -48,6 +48,24 @@ TEST(TopologyText, NamesEachPart) {
   EXPECT_THAT(text, HasSubstr("seed 7\n"));
 }
 
+TEST(TopologyText, NamesCostsAndStorageWithTheirSources) {
+  Topology topology = TwoHosts();
+  EXPECT_THAT(TopologyText(topology, {}), testing::Not(HasSubstr("cost")));
+  topology.storage = Storage{
+      Bandwidth::BitsPerSecond(8'000'000'000), Bandwidth::BitsPerSecond(4'000'000'000), {}, "test"};
+  Cost& cost = topology.cost.emplace();
+  cost.currency = "EUR";
+  cost.capital = {{9000, "a"}, StatedValue{800, "b"}, StatedValue{7, "c"}, {4, "d"}};
+  cost.power = {{700, "e"}, {900, "f"}, {}, {}, {1.25, "g"}};
+  cost.electricity = {0.08, "h"};
+  EXPECT_THAT(TopologyText(topology, {}),
+              HasSubstr("storage: read 8 Gbps, write 4 Gbps [test]\ncost\n"
+                        "  price of a host: 9000 EUR [a]\n  price of a switch: 800 EUR [b]\n"
+                        "  price of a cable's end: 7 EUR [c]\n  years: 4 [d]\n"
+                        "  power of a GPU: 700 W [e]\n  power of a host: 900 W [f]\n"
+                        "  PUE: 1.25 [g]\n  electricity: 0.08 EUR/kWh [h]\n"));
+}
+
 TEST(TopologyText, NamesTheLimitsOfGpus) {
   Topology topology = TwoHosts();
   topology.host_kinds[0].limits = {500, 1410};
