@@ -22,7 +22,8 @@ RUNS = {
     "llama": ("llama-3.1-405b", "grand-teton-h100-2048", []),
     # ByteRobust states neither its model nor its layout.
     "robust": ("llama-3.1-405b", "grand-teton-h100-2048", ["cluster.hosts=1200", "training.global_batch=2400"]),
-    "research": ("gpt-175b", "dgx-a100-80g-8", ["cluster.hosts=128", "fabric.leaf.ports=64", "fabric.spine.ports=64"]),
+    "research": ("gpt-175b", "dgx-a100-80g-8", ["cluster.hosts=128", "fabric.leaf.ports=64", "fabric.spine.ports=64",
+                                            "training.global_batch=128"]),
 }
 
 
