@@ -83,7 +83,8 @@ TEST(SummaryJson, HasTheCostThatTheClusterStates) {
   EXPECT_DOUBLE_EQ(json["per_token"], 0.0012 / 4096);
   EXPECT_FALSE(json.contains("power_w"));
   EXPECT_NE(SummaryText(rented).find(
-                "cost             7200 USD an hour, 0.0012 an iteration, 0.293 a million tokens\n"),
+                "cost             7200 USD an hour\n"
+                "  of training    0.0012 USD an iteration, 0.293 a million tokens\n"),
             std::string::npos)
       << SummaryText(rented);
   EXPECT_NE(SummaryText(rented).find("1800 USD an hour [list]"), std::string::npos);
@@ -96,13 +97,14 @@ TEST(SummaryJson, HasTheCostThatTheClusterStates) {
   EXPECT_EQ(energy["power_w"], 5000.0);
   EXPECT_DOUBLE_EQ(energy["energy_per_iteration_j"], 3.0);
   EXPECT_EQ(energy["parts_per_hour"]["electricity"], 0.5);
-  EXPECT_NE(SummaryText(both).find("cost             7200 USD an hour (rent 7200, electricity "
-                                   "0.5)"),
-            std::string::npos)
+  EXPECT_NE(
+      SummaryText(both).find("cost             7200 USD an hour (rent 7200, electricity 0.5)\n"),
+      std::string::npos)
       << SummaryText(both);
-  EXPECT_NE(SummaryText(both).find("power            5 kW at the meter, 8.333e-07 kWh an "
-                                   "iteration, 0.0007324 J a token\n"),
-            std::string::npos)
+  EXPECT_NE(
+      SummaryText(both).find("power            5 kW at the meter\n"
+                             "  energy         8.333e-07 kWh an iteration, 0.0007324 J a token\n"),
+      std::string::npos)
       << SummaryText(both);
 }
 

@@ -69,7 +69,7 @@ std::string Amount(double amount) {
   return amount < 1000 ? fmt::format("{:.4g}", amount) : fmt::format("{:.0f}", amount);
 }
 
-// "cost             24.00 USD an hour (rent 20, electricity 4): ..." and the energy.
+// What the run costs and draws, each by the hour and, below, by iteration and token.
 std::string CostText(const CostFacts& cost) {
   std::string out;
   if (cost.per_hour) {
@@ -80,16 +80,20 @@ std::string CostText(const CostFacts& cost) {
       out += fmt::format("{}{} {}", before, name, Amount(amount));
       before = ", ";
     }
-    if (cost.hourly.size() > 1) out += ")";
-    if (cost.iteration) out += fmt::format(", {} an iteration", Amount(*cost.iteration));
+    out += cost.hourly.size() > 1 ? ")\n" : "\n";
+  }
+  if (cost.iteration) {
+    out +=
+        fmt::format("  of training    {} {} an iteration", Amount(*cost.iteration), cost.currency);
     if (cost.token) out += fmt::format(", {} a million tokens", Amount(*cost.token * 1e6));
     out += "\n";
   }
   if (cost.watts) {
-    out += fmt::format("power            {} kW at the meter", Amount(*cost.watts / 1000));
-    if (cost.iteration_joules) {
-      out += fmt::format(", {} kWh an iteration", Amount(*cost.iteration_joules / 3.6e6));
-    }
+    out += fmt::format("power            {} kW at the meter\n", Amount(*cost.watts / 1000));
+  }
+  if (cost.iteration_joules) {
+    out +=
+        fmt::format("  energy         {} kWh an iteration", Amount(*cost.iteration_joules / 3.6e6));
     if (cost.token_joules) out += fmt::format(", {} J a token", Amount(*cost.token_joules));
     out += "\n";
   }

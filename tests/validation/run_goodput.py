@@ -22,7 +22,8 @@ RUNS = {
     "llama": ("llama-3.1-405b", "grand-teton-h100-2048", []),
     # ByteRobust states neither its model nor its layout.
     "robust": ("llama-3.1-405b", "grand-teton-h100-2048", ["cluster.hosts=1200", "training.global_batch=2400"]),
-    "research": ("gpt-175b", "dgx-a100-80g-8", ["cluster.hosts=128"]),
+    "research": ("gpt-175b", "dgx-a100-80g-8", ["cluster.hosts=128", "fabric.leaf.ports=64", "fabric.spine.ports=64",
+                                            "training.global_batch=128"]),
 }
 
 
@@ -93,7 +94,7 @@ def main():
     research = goodput(options, "research", "meta-rsc-1", 54)
     hours = research["between_failures_s"] / HOUR
     rows.add("Meta RSC-1 rate, 1,024 GPUs: hours between failures", "7.9", hours, f"{hours:.1f}", 25, 32,
-             "the paper's figure is of jobs as they ended, any cause; the rate counts failures of hosts alone")
+             "not known; the paper's times may be of jobs that ended for other causes too")
     research = goodput(options, "research", "meta-rsc-2", 54)
     hours = research["between_failures_s"] / HOUR
     rows.add("Meta RSC-2 rate, 1,024 GPUs: hours between failures", "", hours, f"{hours:.1f}", 70, 90, "no figure of this size is published")
