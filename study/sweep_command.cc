@@ -292,7 +292,7 @@ Status Run(const Options& options, const CommonOptions& common) {
   }
   if (options.out.empty()) return MissingOption("-o STUDY");
   RETURN_IF_ERROR(CheckCanWrite(options.out + "/" + kTableName));
-  RETURN_IF_ERROR(ClaimStudy(options.out));
+  ASSIGN_OR_RETURN(const RunLock lock, ClaimStudy(kTool, common, options.out));
 
   ASSIGN_OR_RETURN(PointKeys keys, PointKeys::Make(sweep.evaluator));
   const PointStore store(options.out);
@@ -309,7 +309,7 @@ Status Run(const Options& options, const CommonOptions& common) {
            fmt::format("{} of {} points are known from an earlier call",
                        items.size() - missing.size(), items.size()));
   }
-  StudyProgress progress(kTool.name, common.quiet);
+  StudyProgress progress(kTool, common);
   LocalOptions local;
   local.jobs = std::min(JobsOr(options.jobs), std::max(1, static_cast<int>(missing.size())));
   local.progress = [&](size_t done) { progress.Show("points", done, missing.size()); };
@@ -337,7 +337,8 @@ Status Run(const Options& options, const CommonOptions& common) {
   Report(kTool, common, fmt::format("{0}: {1}, {2}", options.out, kTableName, kPageName));
   if (result->failures.empty()) {
     if (!Ranked(table).empty()) return OkStatus();
-    return Error("no point could be simulated; the first one: " + table.rows.front().record.reason);
+    return Error("no point could be simulated; the first one: " + table.rows.front().record.reason,
+                 {options.out + "/" + kTableName, 0, 0});
   }
   const auto& [id, how] = *result->failures.begin();
   return Error(fmt::format("{} not in the table, the first is {}: {}; the same command tries them "
@@ -349,8 +350,12 @@ Status Run(const Options& options, const CommonOptions& common) {
                {options.out, 0, 0});
 }
 
+std::string Subject(const Options& options) { return options.model; }
+
 }  // namespace
 
-std::unique_ptr<Command> MakeSweepCommand() { return MakeCommand(kTool, Declare, Run); }
+std::unique_ptr<Command> MakeSweepCommand() {
+  return MakeCommand<Options>(kTool, Declare, Run, Subject);
+}
 
 }  // namespace drydock
