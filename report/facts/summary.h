@@ -102,6 +102,7 @@ struct Summary {
   Rates rates;
   std::optional<Band> band;           // absent without errors, or if the run was stopped
   std::optional<MemoryFacts> memory;  // absent if unknown
+  std::string no_memory;              // why it is unknown
   std::array<PartSummary, kPartCount> parts;
   std::array<PartSummary, kHostCauseCount> host;  // the part `host` by cause
   std::optional<HostShare> host_share;            // absent where no op waits for the host

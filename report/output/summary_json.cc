@@ -337,6 +337,7 @@ std::string SummaryJson(const Summary& summary, const Comparison* comparison) {
   out["mfu"] = OrNull(rates.mfu);
   out["hfu"] = OrNull(rates.hfu);
   out["memory"] = MemoryJson(summary);
+  if (!summary.memory) out["memory_unknown"] = summary.no_memory;
   out["time"] = PartsJson(summary);
   out["host"] = HostJson(summary);
   out["classes"] = ClassesJson(summary);
