@@ -14,9 +14,9 @@ add_custom_target(package_tools DEPENDS ${drydock_tools} ${drydock_captures} hac
 install(TARGETS ${drydock_tools} RUNTIME DESTINATION bin)
 # Built on demand, and where nvcc is installed.
 install(PROGRAMS ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/gpu-profiler DESTINATION bin OPTIONAL)
-install(TARGETS drydock-capture RUNTIME DESTINATION bin OPTIONAL)
+install(TARGETS drydock-capture RUNTIME DESTINATION bin)
 foreach(folder hackcuda launch)
-  install(DIRECTORY ${CMAKE_BINARY_DIR}/lib/${folder} DESTINATION lib/drydock USE_SOURCE_PERMISSIONS OPTIONAL)
+  install(DIRECTORY ${CMAKE_BINARY_DIR}/lib/${folder} DESTINATION lib/drydock USE_SOURCE_PERMISSIONS)
 endforeach()
 # What a captured program is built with and reads.
 install(DIRECTORY capture/hooks DESTINATION share/drydock/capture PATTERN CMakeLists.txt EXCLUDE PATTERN __pycache__ EXCLUDE)

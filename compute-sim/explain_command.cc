@@ -104,8 +104,14 @@ Status Run(const Options& options, const CommonOptions& common) {
   return OkStatus();
 }
 
+std::string Subject(const Options& options) {
+  return !options.run.empty() ? options.run : options.list;
+}
+
 }  // namespace
 
-std::unique_ptr<Command> MakeExplainCommand() { return MakeCommand(kInfo, Declare, Run); }
+std::unique_ptr<Command> MakeExplainCommand() {
+  return MakeCommand<Options>(kInfo, Declare, Run, Subject);
+}
 
 }  // namespace drydock

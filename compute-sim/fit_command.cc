@@ -34,7 +34,8 @@ struct Options {
 
 Result<GpuData> LoadData(const Options& options) {
   ASSIGN_OR_RETURN(const GpuSpec spec, LoadGpu(options.gpu));
-  SimulateOptions simulate{{}, {}, options.attention_library, {}};
+  SimulateOptions simulate;
+  simulate.attention_library = options.attention_library;
   for (const std::string& path : options.profiles) {
     ASSIGN_OR_RETURN(Profile profile, LoadProfile(path));
     if (profile.gpu != spec.name) {
@@ -117,8 +118,12 @@ Status Run(const Options& options, const CommonOptions& common) {
   return WriteFileAtomically(options.output, WithKernels(gpu.spec.file_text, section));
 }
 
+std::string Subject(const Options& options) { return options.gpu; }
+
 }  // namespace
 
-std::unique_ptr<Command> MakeFitCommand() { return MakeCommand(kInfo, Declare, Run); }
+std::unique_ptr<Command> MakeFitCommand() {
+  return MakeCommand<Options>(kInfo, Declare, Run, Subject);
+}
 
 }  // namespace drydock

@@ -45,8 +45,10 @@ Result<GpuSpec> LoadGpu(const std::string& name) {
   if (!IsPath(name)) {
     const std::vector<std::string> names = ShippedGpuNames();
     if (std::find(names.begin(), names.end(), name) == names.end()) {
-      return Error(fmt::format("there is no GPU '{}'{}; valid are {}, or the path of a GPU's file",
-                               name, DidYouMean(name, names), Join(names)));
+      return Error(fmt::format("there is no GPU of this name{}; valid are {}, or the path of a "
+                               "GPU's file",
+                               DidYouMean(name, names), Join(names)),
+                   {name, 0, 0});
     }
   }
   const std::string path = IsPath(name) ? name : GpuDirectory() + "/" + name + ".yaml";

@@ -133,8 +133,14 @@ Status Run(const Options& options, const CommonOptions& common) {
   return OkStatus();
 }
 
+std::string Subject(const Options& options) {
+  return options.files.empty() ? "" : options.files.front();
+}
+
 }  // namespace
 
-std::unique_ptr<Command> MakeImportCommand() { return MakeCommand(kInfo, Declare, Run); }
+std::unique_ptr<Command> MakeImportCommand() {
+  return MakeCommand<Options>(kInfo, Declare, Run, Subject);
+}
 
 }  // namespace drydock

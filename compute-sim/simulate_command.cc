@@ -9,6 +9,8 @@
 #include "core/base/files.h"
 #include "core/base/spelling.h"
 #include "core/base/writable.h"
+#include "core/progress/progress_line.h"
+#include "core/rundir/run_lock.h"
 #include "core/schema/artefacts/artefacts.h"
 #include "core/schema/artefacts/stamp.h"
 
@@ -50,6 +52,7 @@ Status Dump(const Options& options) {
 
 Status Run(const Options& options, const CommonOptions& common) {
   if (options.dump) return Dump(options);
+  ASSIGN_OR_RETURN(const RunLock lock, LockRun(kInfo, common, options.run));
   ASSIGN_OR_RETURN(const WorkloadFile file, ReadWorkload(options.run, WorkloadParts::kTables));
   const std::vector<std::string> paths = ProfilePaths(options.model, file.workload.topology.gpus);
   Stamp stamp{
@@ -64,11 +67,14 @@ Status Run(const Options& options, const CommonOptions& common) {
   stamp.inputs.push_back(KernelAssumptionsPath());
   if (!options.explain && SkipsRun(stamp, kInfo, common)) return OkStatus();
   if (!common.check) RETURN_IF_ERROR(CheckCanWrite(options.run + "/" + kKernelTimesName));
-  ASSIGN_OR_RETURN(const LoadedOptions loaded,
+  ASSIGN_OR_RETURN(LoadedOptions loaded,
                    LoadModelOptions(options.model, paths, file.attention_backend));
   Provenance provenance{"compute-sim", {{kManifestName, file.sha256}}, stamp.options};
   for (const auto& [name, sha256] : loaded.hashes) provenance.inputs.push_back({name, sha256});
+  TaskProgress progress(kInfo, common);
+  loaded.simulate.progress = [&](size_t done, size_t of) { progress.Show("submodules", done, of); };
   ASSIGN_OR_RETURN(const KernelTimes times, Simulate(file.workload, loaded.simulate));
+  progress.End();
   if (options.explain) fmt::print("{}", Explain(file.workload, times));
   if (!common.check) {
     RETURN_IF_ERROR(WriteKernelTimes(options.run, times, provenance));
@@ -81,8 +87,12 @@ Status Run(const Options& options, const CommonOptions& common) {
   return OkStatus();
 }
 
+std::string Subject(const Options& options) { return options.run; }
+
 }  // namespace
 
-std::unique_ptr<Command> MakeSimulateCommand() { return MakeCommand(kInfo, Declare, Run); }
+std::unique_ptr<Command> MakeSimulateCommand() {
+  return MakeCommand<Options>(kInfo, Declare, Run, Subject);
+}
 
 }  // namespace drydock

@@ -50,9 +50,11 @@ int Dispatch(const std::string& name, const Words& arguments) {
 int PrintVersion() {
   struct Nothing {};
   const auto tool = [] {
-    return MakeCommand<Nothing>({.name = "drydock", .writes_artefact = false},
-                                [](CLI::App*, Nothing*, const CommonOptions&) {},
-                                [](const Nothing&, const CommonOptions&) { return OkStatus(); });
+    return MakeCommand<Nothing>(
+        {.name = "drydock", .writes_artefact = false},
+        [](CLI::App*, Nothing*, const CommonOptions&) {},
+        [](const Nothing&, const CommonOptions&) { return OkStatus(); },
+        [](const Nothing&) { return std::string(); });
   };
   char name[] = "drydock", flag[] = "--version";
   char* words[] = {name, flag, nullptr};

@@ -64,8 +64,12 @@ Status Run(const Options& options, const CommonOptions& common) {
   return OkStatus();
 }
 
+std::string Subject(const Options& options) { return options.prefix; }
+
 }  // namespace
 
-std::unique_ptr<Command> MakeAstraCommand() { return MakeCommand(kInfo, Declare, Run); }
+std::unique_ptr<Command> MakeAstraCommand() {
+  return MakeCommand<Options>(kInfo, Declare, Run, Subject);
+}
 
 }  // namespace drydock

@@ -14,6 +14,7 @@
 #include "core/base/writable.h"
 #include "core/model/fabric/transport_attributes_page.h"
 #include "core/model/timeline.h"
+#include "core/rundir/run_lock.h"
 #include "core/schema/artefacts/artefacts.h"
 #include "core/schema/artefacts/stamp.h"
 #include "core/schema/cluster/sharing_file.h"
@@ -357,6 +358,9 @@ Status Run(const Options& options, const CommonOptions& common, Processes* proce
   }
   if (options.dump)
     return processes->first() ? DumpTimeline(options.run, common.verbose) : OkStatus();
+  // The first process writes for all.
+  Result<RunLock> lock = processes->first() ? LockRun(kInfo, common, options.run) : RunLock();
+  RETURN_IF_ERROR(processes->Agree(lock.ok() ? OkStatus() : Status(lock.error())));
   const Stamp stamp = StampOf(options);
   if (common.if_changed && !common.check) {
     // The first process decides: another process may check after the first one has begun to write.
@@ -369,23 +373,15 @@ Status Run(const Options& options, const CommonOptions& common, Processes* proce
   return ReplayRun(options, common, stamp, processes);
 }
 
-class ReplayCommand final : public Command {
- public:
-  explicit ReplayCommand(Processes* processes) : Command(kInfo), processes_(processes) {}
-  void Declare(CLI::App* app, const CommonOptions&) override { drydock::Declare(app, &options_); }
-  Status Run(const CommonOptions& common) const override {
-    return drydock::Run(options_, common, processes_);
-  }
-
- private:
-  Processes* const processes_;
-  Options options_;
-};
-
 }  // namespace
 
 std::unique_ptr<Command> MakeReplayCommand(Processes* processes) {
-  return std::make_unique<ReplayCommand>(processes);
+  return MakeCommand<Options>(
+      kInfo, [](CLI::App* app, Options* options, const CommonOptions&) { Declare(app, options); },
+      [processes](const Options& options, const CommonOptions& common) {
+        return Run(options, common, processes);
+      },
+      [](const Options& options) { return options.run; });
 }
 
 }  // namespace drydock

@@ -1,12 +1,13 @@
 // exec-engine what-if: how the iteration time changes if one input is faster.
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <charconv>
 
 #include "core/base/writable.h"
+#include "core/progress/progress_line.h"
+#include "core/rundir/run_lock.h"
 #include "core/schema/artefacts/artefacts.h"
 #include "core/schema/cluster/sharing_file.h"
 #include "exec-engine/command/choices.h"
@@ -118,6 +119,7 @@ void Declare(CLI::App* command, Options* options) {
 Status Run(const Options& options, const CommonOptions& common, Processes* processes) {
   if (processes->count() > 1) return Error("what-if runs in one process; leave out mpirun");
   if (options.dump) return Dump(options.run);
+  ASSIGN_OR_RETURN(const RunLock lock, LockRun(kInfo, common, options.run));
   ASSIGN_OR_RETURN(Inputs inputs, ReadInputs(options));
   ASSIGN_OR_RETURN(const NetworkModel* network, FindNetwork(inputs.network));
   if (network == nullptr) {
@@ -135,37 +137,26 @@ Status Run(const Options& options, const CommonOptions& common, Processes* proce
   what_if.replay.sharing = SharingOf(inputs.file.workload.topology);
   what_if.replay.variation = inputs.file.cluster.variation;
   what_if.replay.fold = Fold::kAuto;
-  if (!common.quiet && ::isatty(STDERR_FILENO) == 1) {
-    what_if.began = [](const std::string& name) {
-      Say(fmt::format("\r{}: {:<60}", kInfo.name, name));
-    };
-  }
+  TaskProgress progress(kInfo, common);
+  what_if.began = [&](const std::string& name) { progress.Show(name); };
   const Result<WhatIf> answers =
       AnswerWhatIf(std::move(inputs.file.workload), inputs.plan, inputs.times, *network, what_if);
-  if (what_if.began) Say(fmt::format("\r{:90}\r", ""));
+  progress.End();
   if (!answers.ok()) return answers.error();
   RETURN_IF_ERROR(WriteWhatIf(options.run, *answers, inputs.provenance));
   if (!common.quiet) fmt::print("{}", Printable(WhatIfText(*answers)));
   return OkStatus();
 }
 
-class WhatIfCommand final : public Command {
- public:
-  explicit WhatIfCommand(Processes* processes) : Command(kInfo), processes_(processes) {}
-  void Declare(CLI::App* app, const CommonOptions&) override { drydock::Declare(app, &options_); }
-  Status Run(const CommonOptions& common) const override {
-    return drydock::Run(options_, common, processes_);
-  }
-
- private:
-  Processes* const processes_;
-  Options options_;
-};
-
 }  // namespace
 
 std::unique_ptr<Command> MakeWhatIfCommand(Processes* processes) {
-  return std::make_unique<WhatIfCommand>(processes);
+  return MakeCommand<Options>(
+      kInfo, [](CLI::App* app, Options* options, const CommonOptions&) { Declare(app, options); },
+      [processes](const Options& options, const CommonOptions& common) {
+        return Run(options, common, processes);
+      },
+      [](const Options& options) { return options.run; });
 }
 
 }  // namespace drydock

@@ -38,14 +38,18 @@ std::vector<uint32_t> CablesOf(const FabricMap& map, const CaptureOptions& optio
 }
 
 Error NoSuchLink(const FabricMap& map, const CaptureOptions& options) {
+  const Location place = {
+      "--pcap " + options.end + (options.other_end.empty() ? "" : "," + options.other_end), 0, 0};
   std::set<std::string> ends;
   for (uint32_t link = 0; link < map.link_count(); ++link) ends.insert(StartOfLink(map, link));
   for (const std::string& end : {options.end, options.other_end}) {
     if (end.empty() || ends.contains(end)) continue;
     return Error(fmt::format("no cable of the fabric ends at '{}'{}", end,
-                             DidYouMean(end, {ends.begin(), ends.end()})));
+                             DidYouMean(end, {ends.begin(), ends.end()})),
+                 place);
   }
-  return Error(fmt::format("no cable connects '{}' and '{}'", options.end, options.other_end));
+  return Error(fmt::format("no cable connects '{}' and '{}'", options.end, options.other_end),
+               place);
 }
 
 }  // namespace

@@ -1,9 +1,12 @@
 // report: how fast a run is and where its time goes.
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
 
 #include "core/base/cli.h"
 #include "core/model/calls/rank_list.h"
+#include "core/progress/progress_line.h"
+#include "core/rundir/run_lock.h"
 #include "report/report.h"
 
 namespace drydock {
@@ -47,21 +50,28 @@ void Declare(CLI::App* app, Options* options, const CommonOptions&) {
 }
 
 Status Run(const Options& options, const CommonOptions& common) {
+  ASSIGN_OR_RETURN(const RunLock lock, LockRun(kInfo, common, options.report.run));
   ReportOptions report = options.report;
   report.html = !options.no_html;
   report.check = common.check;
   report.if_changed = common.if_changed;
+  TaskProgress progress(kInfo, common);
+  report.progress = [&](const std::string& doing) { progress.Show(doing); };
   ASSIGN_OR_RETURN(const ReportOutcome outcome, MakeReport(report));
+  progress.End();
   if (!common.quiet) fmt::print("{}", outcome.text);
   Report(kInfo, common, outcome.note);
   return OkStatus();
 }
+
+std::string Subject(const Options& options) { return options.report.run; }
 
 }  // namespace
 }  // namespace drydock
 
 int main(int argc, char** argv) {
   return drydock::RunTool(argc, argv, [] {
-    return drydock::MakeCommand(drydock::kInfo, drydock::Declare, drydock::Run);
+    return drydock::MakeCommand<drydock::Options>(drydock::kInfo, drydock::Declare, drydock::Run,
+                                                  drydock::Subject);
   });
 }

@@ -6,9 +6,11 @@
 #include <filesystem>
 #include <optional>
 
+#include "core/base/cli.h"
 #include "core/base/files.h"
 #include "core/base/writable.h"
 #include "core/model/calls/rank_list.h"
+#include "core/network/network_log.h"
 #include "core/schema/artefacts/artefacts.h"
 #include "core/schema/artefacts/stamp.h"
 #include "core/schema/memory/memory_curve_file.h"
@@ -45,6 +47,8 @@ Stamp StampOf(const ReportOptions& options) {
   if (FileExists(what_if)) stamp.inputs.push_back(what_if);
   const std::string memory = options.run + "/" + kMemoryCurveName;
   if (FileExists(memory)) stamp.inputs.push_back(memory);
+  const std::string links = options.run + "/" + kLinkLogName;
+  if (FileExists(links)) stamp.inputs.push_back(links);
   // The other run's timeline records the hashes of its inputs, so it changes with them.
   if (!options.compare.empty()) stamp.inputs.push_back(options.compare + "/" + kTimelineName);
   stamp.options = {"--trace-ranks=" + options.trace_ranks, "--ranks=" + options.ranks,
@@ -61,6 +65,10 @@ Status RemovePage(const std::string& path) {
   std::filesystem::remove(path, error);
   if (error) return Error("cannot remove: " + error.message(), {path, 0, 0});
   return OkStatus();
+}
+
+void Tell(const ReportOptions& options, const std::string& doing) {
+  if (options.progress) options.progress(doing);
 }
 
 // The content of a report.
@@ -90,22 +98,25 @@ std::vector<int> BaseRanks(const std::vector<int>& ranks, const Workload& worklo
 Result<std::vector<int>> RanksOf(const ReportOptions& options, const Workload& workload) {
   if (options.ranks.empty()) return std::vector<int>();
   ASSIGN_OR_RETURN(std::vector<int> ranks, ParseRanks(options.ranks));
-  RETURN_IF_ERROR(CheckRanks(ranks, workload.rank_count()));
+  RETURN_IF_ERROR(PlacedIn("--ranks " + options.ranks, CheckRanks(ranks, workload.rank_count())));
   std::sort(ranks.begin(), ranks.end());
   return ranks;
 }
 
 Result<Content> MakeContent(const ReportOptions& options, TraceRanks choice) {
   Content out;
+  Tell(options, "reads the run");
   ASSIGN_OR_RETURN(out.inputs, ReadInputs(options.run));
   ASSIGN_OR_RETURN(const std::vector<int> ranks, RanksOf(options, out.inputs.workload));
   out.trace_ranks = ranks.empty() ? ChooseRanks(out.inputs.workload, choice) : ranks;
   out.page_ranks = PageRanks(ranks, out.inputs.workload);
   if (options.check) return out;
   ASSIGN_OR_RETURN(const BandErrors errors, LoadBandErrors());
+  Tell(options, "sums up the run");
   out.summary = Summarize(out.inputs, errors);
   out.text = Printable(SummaryText(out.summary));
   if (options.compare.empty()) return out;
+  Tell(options, "reads and sums up " + options.compare);
   ASSIGN_OR_RETURN(const Inputs other, ReadInputs(options.compare));
   PageBase& base = out.base.emplace();
   base.summary = Summarize(other, errors);
@@ -122,10 +133,12 @@ Status WriteReport(const ReportOptions& options, const Content& content) {
   const std::string& run = options.run;
   const Summary& summary = content.summary;
   const PageBase* base = content.base ? &*content.base : nullptr;
+  Tell(options, "writes the trace");
   RETURN_IF_ERROR(WriteFileAtomically(
       TracePath(run), TraceOf(content.inputs, content.trace_ranks, summary.path.steps)));
   RETURN_IF_ERROR(WriteFileAtomically(PathPath(run), PathCsv(content.inputs, summary.path)));
   if (options.html) {
+    Tell(options, "writes the page");
     RETURN_IF_ERROR(WriteFileAtomically(
         PagePath(run),
         PageOf(summary, PageData(content.inputs, summary, content.page_ranks), base)));

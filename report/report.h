@@ -3,6 +3,7 @@
 #ifndef DRYDOCK_REPORT_REPORT_H_
 #define DRYDOCK_REPORT_REPORT_H_
 
+#include <functional>
 #include <string>
 
 #include "core/base/result.h"
@@ -18,6 +19,8 @@ struct ReportOptions {
   bool html = true;
   bool check = false;       // read and check, write nothing
   bool if_changed = false;  // do nothing if the last report has the same inputs
+  // Called before each step with what it does, "reads the run". May be null.
+  std::function<void(const std::string& doing)> progress;
 };
 
 struct ReportOutcome {

@@ -10,7 +10,8 @@ setup_options=(--nccl-archive --ns3-archive --jobs)
 declare -A own_archive=([NCCL]='' [NS3]='')
 jobs=''
 # Every command of README.md.
-tool_targets=(drydock workload-gen simccl compute-sim exec-engine report collective-perf nccl-record drydock-sweep drydock-search drydock-goodput drydock_commit)
+tool_targets=(drydock workload-gen simccl compute-sim exec-engine report collective-perf nccl-record drydock-sweep drydock-search
+  drydock-goodput drydock-capture hackcuda_libraries drydock_commit)
 
 setup_options_help() {
   cat <<'TEXT'

@@ -85,8 +85,14 @@ Status Run(const Options& options, const CommonOptions& common) {
   return OkStatus();
 }
 
+std::string Subject(const Options& options) {
+  return options.run.empty() ? options.call.cluster : options.run;
+}
+
 }  // namespace
 
-std::unique_ptr<Command> MakeExpandCommand() { return MakeCommand(kInfo, Declare, Run); }
+std::unique_ptr<Command> MakeExpandCommand() {
+  return MakeCommand<Options>(kInfo, Declare, Run, Subject);
+}
 
 }  // namespace drydock

@@ -38,8 +38,12 @@ Status Run(const Options& options, const CommonOptions& common) {
   return OkStatus();
 }
 
+std::string Subject(const Options& options) { return options.call.cluster; }
+
 }  // namespace
 
-std::unique_ptr<Command> MakeExplainCommand() { return MakeCommand(kInfo, Declare, Run); }
+std::unique_ptr<Command> MakeExplainCommand() {
+  return MakeCommand<Options>(kInfo, Declare, Run, Subject);
+}
 
 }  // namespace drydock

@@ -1,10 +1,8 @@
 // simccl RUN: reads 1-workload/, writes 2-flows.pb.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <string>
 
@@ -13,6 +11,8 @@
 #include "core/model/calls/step_cursor.h"
 #include "core/model/deadlock/deadlock.h"
 #include "core/nccl/nccl_library.h"
+#include "core/progress/progress_line.h"
+#include "core/rundir/run_lock.h"
 #include "core/schema/artefacts/artefacts.h"
 #include "core/schema/artefacts/stamp.h"
 #include "core/schema/tokens/token_costs.h"
@@ -24,8 +24,6 @@
 
 namespace drydock {
 namespace {
-
-constexpr std::chrono::seconds kLogInterval(30);  // of progress where there is no terminal
 
 const ToolInfo kTool = {"simccl",
                         "Plans each distinct communication call: what every member of its group "
@@ -115,24 +113,18 @@ Status CheckDeadlocks(const CommonOptions& common, const Workload& workload,
 
 Result<FlowPlan> MakePlans(const CommonOptions& common, const Workload& workload,
                            CollectivePlanner* planner) {
-  const bool terminal = ::isatty(STDERR_FILENO) == 1;
-  auto last = std::chrono::steady_clock::now();
-  const auto show = [&](size_t done, size_t of) {
-    if (common.quiet) return;
-    if (terminal) Say(fmt::format("\r{}: {} of {} plans", kTool.name, done, of));
-    const auto now = std::chrono::steady_clock::now();
-    if (terminal || now - last < kLogInterval) return;
-    last = now;
-    Say(fmt::format("{}: {} of {} plans\n", kTool.name, done, of));
-  };
-  Result<FlowPlan> flow_plan = PlanWorkload(workload, planner, show);
-  if (terminal && !common.quiet) Say(fmt::format("\r{:40}\r", ""));
-  return flow_plan;
+  TaskProgress progress(kTool, common);
+  return PlanWorkload(workload, planner,
+                      [&](size_t done, size_t of) { progress.Show("plans", done, of); });
 }
 
 Status Run(const Options& options, const CommonOptions& common) {
   if (options.planner == "help") return PrintPlanners();
   const bool writes = !common.check && !options.dump;
+  RunLock lock;
+  if (writes) {
+    ASSIGN_OR_RETURN(lock, LockRun(kTool, common, options.run));
+  }
   if (writes && SkipsRun(StampOf(options), kTool, common)) return OkStatus();
   ASSIGN_OR_RETURN(
       const WorkloadFile workload,
@@ -158,12 +150,16 @@ Status Run(const Options& options, const CommonOptions& common) {
   return SaveStamp(StampOf(options));
 }
 
+std::string Subject(const Options& options) { return options.run; }
+
 }  // namespace
 
 void DeclareLibrary(CLI::App* app, std::string* library) {
   app->add_option("--nccl-library", *library, "Another libhacknccl.so")->type_name("FILE");
 }
 
-std::unique_ptr<Command> MakePlanCommand() { return MakeCommand(kTool, Declare, Run); }
+std::unique_ptr<Command> MakePlanCommand() {
+  return MakeCommand<Options>(kTool, Declare, Run, Subject);
+}
 
 }  // namespace drydock

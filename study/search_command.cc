@@ -366,7 +366,7 @@ Status Run(const Options& given, const CommonOptions& common) {
   }
   if (options.out.empty()) return MissingOption("-o STUDY");
   RETURN_IF_ERROR(CheckCanWrite(options.out + "/" + kTableName));
-  RETURN_IF_ERROR(ClaimStudy(options.out));
+  ASSIGN_OR_RETURN(const RunLock lock, ClaimStudy(kTool, common, options.out));
   const PointStore store(options.out);
   store.RemoveUnfinished();
 
@@ -375,7 +375,7 @@ Status Run(const Options& given, const CommonOptions& common) {
     std::vector<std::string>& all = layouts.emplace_back(options.set);
     for (size_t i = 0; i < values.size(); ++i) all.push_back(space.keys[i] + "=" + values[i]);
   }
-  StudyProgress progress(kTool.name, common.quiet);
+  StudyProgress progress(kTool, common);
   SearchOptions search;
   search.top = options.top;
   search.margin = options.margin / 100;
@@ -409,8 +409,12 @@ Status Run(const Options& given, const CommonOptions& common) {
                            Join(near->assignments, " "), near->reason));
 }
 
+std::string Subject(const Options& options) { return options.model; }
+
 }  // namespace
 
-std::unique_ptr<Command> MakeSearchCommand() { return MakeCommand(kTool, Declare, Run); }
+std::unique_ptr<Command> MakeSearchCommand() {
+  return MakeCommand<Options>(kTool, Declare, Run, Subject);
+}
 
 }  // namespace drydock

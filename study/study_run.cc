@@ -1,8 +1,6 @@
 #include "study/study_run.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,13 +11,17 @@
 #include "core/base/files.h"
 
 namespace drydock {
+namespace {
 
-Status ClaimStudy(const std::string& directory) {
+constexpr int kTerminalIntervalMs = 200;
+
+}  // namespace
+
+Result<RunLock> ClaimStudy(const ToolInfo& tool, const CommonOptions& common,
+                           const std::string& directory) {
+  ASSIGN_OR_RETURN(RunLock lock, LockRun(tool, common, directory, RunLock::Missing::kMake));
   RETURN_IF_ERROR(MakeDirectories(directory));
-  const int opened = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (opened < 0) return Error("cannot open the directory of the study", {directory, 0, 0});
-  if (::flock(opened, LOCK_EX | LOCK_NB) == 0) return OkStatus();
-  return Error("another sweep or search is writing into this directory", {directory, 0, 0});
+  return lock;
 }
 
 int JobsOr(int jobs) {
@@ -27,8 +29,11 @@ int JobsOr(int jobs) {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-StudyProgress::StudyProgress(std::string tool, bool quiet)
-    : tool_(std::move(tool)), quiet_(quiet), terminal_(::isatty(STDERR_FILENO) == 1) {}
+StudyProgress::StudyProgress(const ToolInfo& tool, const CommonOptions& common)
+    : tool_(tool.name),
+      quiet_(common.quiet),
+      terminal_(::isatty(STDERR_FILENO) == 1),
+      interval_(terminal_ ? kTerminalIntervalMs : common.progress_interval_ms) {}
 
 void StudyProgress::Show(const std::string& what, size_t done, size_t of) {
   if (quiet_) return;
@@ -38,9 +43,7 @@ void StudyProgress::Show(const std::string& what, size_t done, size_t of) {
     start_ = now;
     done_before_ = done;
   }
-  if (now - last_ < (terminal_ ? std::chrono::milliseconds(200) : std::chrono::seconds(30))) {
-    return;
-  }
+  if (now - last_ < interval_) return;
   last_ = now;
   const double seconds = std::chrono::duration<double>(now - start_).count();
   std::string text = fmt::format("{}: {} of {} {}", tool_, done, of, what);
@@ -49,11 +52,11 @@ void StudyProgress::Show(const std::string& what, size_t done, size_t of) {
     text += fmt::format(", {:.3g} a second, at most {:.0f} s left", rate,
                         static_cast<double>(of - done) / rate);
   }
-  Say((terminal_ ? "\r\x1b[K" : "") + text + (terminal_ ? "" : "\n"));
+  terminal_ ? SayInPlace(text) : Say(text + "\n");
 }
 
 void StudyProgress::End() const {
-  if (terminal_ && !quiet_) Say("\r\x1b[K");
+  if (terminal_ && !quiet_) SayInPlace("");
 }
 
 }  // namespace drydock

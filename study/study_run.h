@@ -7,21 +7,23 @@
 #include <string>
 
 #include "core/base/result.h"
+#include "core/rundir/run_lock.h"
 
 namespace drydock {
 
-// Creates the directory of a study and locks it until this process ends. Errors: it cannot be
-// created, or another study has it.
-Status ClaimStudy(const std::string& directory);
+// Creates the directory of a study and locks it. Errors: it cannot be created, or another study has
+// it.
+Result<RunLock> ClaimStudy(const ToolInfo& tool, const CommonOptions& common,
+                           const std::string& directory);
 
 // `jobs`, or one for each core if it is 0.
 int JobsOr(int jobs);
 
 // Shows how far a study is, and when it will be done: in one line of a terminal, or with a line of
-// its own every 30 s in a log.
+// its own every 30 s in a log. Without a thread, because a study forks its workers.
 class StudyProgress {
  public:
-  StudyProgress(std::string tool, bool quiet);
+  StudyProgress(const ToolInfo& tool, const CommonOptions& common);
 
   // `what` is counted: "points". Rate and end are those since it was first given.
   void Show(const std::string& what, size_t done, size_t of);
@@ -33,6 +35,7 @@ class StudyProgress {
 
   const std::string tool_;
   const bool quiet_, terminal_;
+  const std::chrono::milliseconds interval_;
   std::string what_;
   size_t done_before_ = 0;
   Clock::time_point start_ = Clock::now(), last_ = start_;

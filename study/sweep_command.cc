@@ -309,7 +309,7 @@ Result<std::map<std::string, std::string>> EvaluateMissing(const Options& option
                                                            const EvaluatorOptions& evaluator,
                                                            const PointStore& store,
                                                            const std::vector<WorkItem>& missing) {
-  StudyProgress progress(kTool.name, common.quiet);
+  StudyProgress progress(kTool, common);
   const auto show = [&](size_t done) { progress.Show("points", done, missing.size()); };
   ASSIGN_OR_RETURN(const Engine engine, ParseEngine(options.on));
   if (engine.kind != Engine::Kind::kLocal) {
@@ -353,7 +353,7 @@ Status Run(const Options& options, const CommonOptions& common) {
   }
   if (options.out.empty()) return MissingOption("-o STUDY");
   RETURN_IF_ERROR(CheckCanWrite(options.out + "/" + kTableName));
-  RETURN_IF_ERROR(ClaimStudy(options.out));
+  ASSIGN_OR_RETURN(const RunLock lock, ClaimStudy(kTool, common, options.out));
 
   ASSIGN_OR_RETURN(PointKeys keys, PointKeys::Make(sweep.evaluator));
   const PointStore store(options.out);
@@ -393,8 +393,9 @@ Status Run(const Options& options, const CommonOptions& common) {
   Report(kTool, common, fmt::format("{0}: {1}, {2}", options.out, kTableName, kPageName));
   if (failures.empty()) {
     if (!Ranked(table).empty()) return OkStatus();
-    if (!lacking.empty()) return Error(lacking.front());
-    return Error("no point could be simulated; the first one: " + table.rows.front().record.reason);
+    if (!lacking.empty()) return Error(lacking.front(), {options.out + "/" + kTableName, 0, 0});
+    return Error("no point could be simulated; the first one: " + table.rows.front().record.reason,
+                 {options.out + "/" + kTableName, 0, 0});
   }
   const auto& [id, how] = *failures.begin();
   return Error(fmt::format("{} not in the table, the first is {}: {}; the same command tries them "
@@ -405,8 +406,12 @@ Status Run(const Options& options, const CommonOptions& common) {
                {options.out, 0, 0});
 }
 
+std::string Subject(const Options& options) { return options.model; }
+
 }  // namespace
 
-std::unique_ptr<Command> MakeSweepCommand() { return MakeCommand(kTool, Declare, Run); }
+std::unique_ptr<Command> MakeSweepCommand() {
+  return MakeCommand<Options>(kTool, Declare, Run, Subject);
+}
 
 }  // namespace drydock

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/base/check.h"
+#include "core/base/cli.h"
 #include "core/base/files.h"
 #include "core/base/plural.h"
 #include "core/base/spelling.h"
@@ -20,6 +21,8 @@
 #include "core/model/memory_total.h"
 #include "core/nccl/nccl_library.h"
 #include "core/nccl/topology_world.h"
+#include "core/progress/progress_line.h"
+#include "core/rundir/run_lock.h"
 #include "core/schema/artefacts/artefacts.h"
 #include "core/schema/artefacts/stamp.h"
 #include "core/schema/cluster/cluster_file.h"
@@ -187,14 +190,20 @@ void Announce(const CommonOptions& common, const Workload& workload) {
 // Checks that NCCL creates the groups of the workload, that the calls of their members match, and
 // that all ranks finish.
 Status Prove(const Options& options, const CommonOptions& common, const ClusterInput& cluster,
-             const Workload& workload) {
+             const Workload& workload, TaskProgress* progress) {
   ASSIGN_OR_RETURN(const std::vector<std::string> idle,
                    CheckSettings(cluster, options.communicators.library_path));
   if (!idle.empty()) {
     Report(kTool, common,
            fmt::format("{} NCCL settings change nothing here: {}", idle.size(), Join(idle)));
   }
-  ASSIGN_OR_RETURN(const size_t created, CreateCommunicators(workload, options.communicators));
+  CommunicatorOptions communicators = options.communicators;
+  communicators.progress = [&](size_t done, size_t of) {
+    progress->Show("process groups with a communicator of NCCL", done, of);
+  };
+  ASSIGN_OR_RETURN(const size_t created,
+                   PlacedIn(options.cluster, CreateCommunicators(workload, communicators)));
+  progress->Show("checks that all ranks finish");
   const CheckReport report = CheckWorkload(workload);
   CHECK_NOTE(report.violations.count() == 0, report.violations.texts().front());
   Report(kTool, common,
@@ -247,8 +256,8 @@ constexpr int kMostRanksToBuildAgain = 512;
 
 // Lists the values of --set. Each is left out in turn, and the workload is built again.
 Result<std::vector<ReplacedValue>> ReplacedValues(const Options& options,
-                                                  const CommonOptions& common,
-                                                  const Generated& run) {
+                                                  const CommonOptions& common, const Generated& run,
+                                                  TaskProgress* progress) {
   std::vector<ReplacedValue> values;
   for (const std::string& text : options.overrides) values.push_back({text, true});
   size_t ops = 0;
@@ -258,6 +267,7 @@ Result<std::vector<ReplacedValue>> ReplacedValues(const Options& options,
   }
   ASSIGN_OR_RETURN(const std::string digest, DigestOf(run));
   for (size_t i = 0; i < values.size(); ++i) {
+    progress->Show("values of --set left out in turn", i, values.size());
     std::vector<std::string> others = options.overrides;
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
     const Result<std::string> without = DigestWith(others, options);
@@ -285,10 +295,17 @@ Status RequireFit(const Workload& workload) {
 Status Run(const Options& options, const CommonOptions& common) {
   const bool writes = !common.check && !options.dump && !options.print_model;
   ASSIGN_OR_RETURN(const Overrides overrides, SplitOverrides(options.overrides));
+  RunLock lock;
+  if (writes) {
+    ASSIGN_OR_RETURN(lock, LockRun(kTool, common, options.run, RunLock::Missing::kMake));
+  }
+  TaskProgress progress(kTool, common);
+  progress.Show("reads the model and the cluster");
   Generated run;
   ASSIGN_OR_RETURN(run.job, ReadModel(options, common, overrides.model, &run.notes));
   if (options.print_model && (options.cluster.empty() || run.notes.assumed.empty())) {
     ReportAssumed(options, common, run.notes);
+    progress.End();
     fmt::print("{}", JobText(run.job));
     return OkStatus();
   }
@@ -298,6 +315,7 @@ Status Run(const Options& options, const CommonOptions& common) {
     return OkStatus();
   }
   if (writes) RETURN_IF_ERROR(CheckCanWrite(options.run + "/" + kManifestName));
+  progress.Show("completes the layout");
   RETURN_IF_ERROR(Complete(&run));
   if (run.job.training.moe.loads != "uniform") {
     Report(kTool, common,
@@ -306,22 +324,26 @@ Status Run(const Options& options, const CommonOptions& common) {
   }
   ReportAssumed(options, common, run.notes);
   if (options.print_model) {
+    progress.End();
     fmt::print("{}", JobText(run.job));
     return OkStatus();
   }
+  progress.Show("builds the programs of the ranks");
   RETURN_IF_ERROR(Build(&run));
   Announce(common, run.workload);
   if (options.require_fit) RETURN_IF_ERROR(RequireFit(run.workload));
   if (options.dump) {
+    progress.End();
     fmt::print("{}", TablesText(run.workload));
     for (int c = 0; c < run.workload.class_count; ++c) {
       fmt::print("{}", ProgramText(run.workload, c));
     }
     return OkStatus();
   }
-  RETURN_IF_ERROR(Prove(options, common, run.cluster, run.workload));
-  ASSIGN_OR_RETURN(run.workload.replaced, ReplacedValues(options, common, run));
+  RETURN_IF_ERROR(Prove(options, common, run.cluster, run.workload, &progress));
+  ASSIGN_OR_RETURN(run.workload.replaced, ReplacedValues(options, common, run, &progress));
   if (!writes) return OkStatus();
+  progress.Show("writes 1-workload/");
   RETURN_IF_ERROR(MakeDirectories(options.run));
   RETURN_IF_ERROR(WriteWorkload(options.run, run.workload, run.cluster,
                                 ProvenanceOf(options, run.job, run.cluster), run.attention));
@@ -331,8 +353,12 @@ Status Run(const Options& options, const CommonOptions& common) {
   return SaveStamp(StampOf(options, run.job, run.cluster));
 }
 
+std::string Subject(const Options& options) { return options.model.path; }
+
 }  // namespace
 
-std::unique_ptr<Command> MakeGenerateCommand() { return MakeCommand(kTool, Declare, Run); }
+std::unique_ptr<Command> MakeGenerateCommand() {
+  return MakeCommand<Options>(kTool, Declare, Run, Subject);
+}
 
 }  // namespace drydock

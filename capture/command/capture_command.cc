@@ -28,6 +28,8 @@
 #include "core/base/plural.h"
 #include "core/base/process.h"
 #include "core/base/writable.h"
+#include "core/progress/progress_line.h"
+#include "core/rundir/run_lock.h"
 #include "core/schema/artefacts/artefacts.h"
 #include "core/schema/cluster/cluster_file.h"
 #include "core/schema/cluster/cluster_limits.h"
@@ -324,18 +326,13 @@ Result<capture::CapturedWorkload> CaptureWatched(const CommonOptions& common,
                                                  const capture::CaptureEnvironment& environment,
                                                  const Topology& topology,
                                                  capture::CaptureOptions options) {
-  const bool shown = !common.quiet && ::isatty(STDERR_FILENO) == 1;
-  if (shown) {
-    options.progress = [](const capture::CaptureProgress& progress) {
-      Say(fmt::format("\r\x1b[K{}: {} of {} captured, {}: {}", kTool.name, progress.ranks_ended,
-                      Plural(progress.ranks_known, "rank"), Plural(progress.classes, "class"),
-                      progress.doing));
-    };
-  }
-  Result<capture::CapturedWorkload> captured =
-      capture::CaptureProgram(environment, topology, options);
-  if (shown) Say("\r\x1b[K");
-  return captured;
+  TaskProgress line(kTool, common);
+  options.progress = [&](const capture::CaptureProgress& progress) {
+    line.Show(fmt::format("{} of {} captured, {}: {}", progress.ranks_ended,
+                          Plural(progress.ranks_known, "rank"), Plural(progress.classes, "class"),
+                          progress.doing));
+  };
+  return capture::CaptureProgram(environment, topology, options);
 }
 
 void Announce(const CommonOptions& common, const capture::CapturedWorkload& captured) {
@@ -376,6 +373,8 @@ Provenance ProvenanceOf(const Options& options, const ClusterInput& cluster, con
 }
 
 Status RunCapture(const Options& options, const CommonOptions& common) {
+  ASSIGN_OR_RETURN(const RunLock lock,
+                   LockRun(kTool, common, options.run, RunLock::Missing::kMake));
   ASSIGN_OR_RETURN(const ClusterInput cluster, LoadCluster(options.cluster, options.overrides));
   ASSIGN_OR_RETURN(const capture::Parts parts, capture::FindParts());
   if (!common.check) RETURN_IF_ERROR(CheckCanWrite(options.run + "/" + kManifestName));
@@ -409,8 +408,14 @@ Status Run(const Options& options, const CommonOptions& common) {
   return options.arguments_only ? PrintArguments(options, common) : RunCapture(options, common);
 }
 
+std::string Subject(const Options& options) {
+  return options.program.empty() ? options.cluster : capture::Quoted(options.program);
+}
+
 }  // namespace
 
-std::unique_ptr<Command> MakeCaptureCommand() { return MakeCommand(kTool, Declare, Run); }
+std::unique_ptr<Command> MakeCaptureCommand() {
+  return MakeCommand<Options>(kTool, Declare, Run, Subject);
+}
 
 }  // namespace drydock

@@ -192,11 +192,17 @@ Status Run(const Options& options, const CommonOptions& common) {
   return MeasureAll(options, common, plan, begun);
 }
 
+std::string Subject(const Options& options) {
+  if (!options.run.empty()) return options.run;
+  return options.list.empty() ? options.output : options.list;
+}
+
 }  // namespace
 }  // namespace drydock
 
 int main(int argc, char** argv) {
   return drydock::RunTool(argc, argv, [] {
-    return drydock::MakeCommand(drydock::kInfo, drydock::Declare, drydock::Run);
+    return drydock::MakeCommand<drydock::Options>(drydock::kInfo, drydock::Declare, drydock::Run,
+                                                  drydock::Subject);
   });
 }

@@ -32,9 +32,10 @@ Status CheckAttentionLibrary(const GpuData& gpu) {
   for (const std::string& name : names) {
     if (name == gpu.attention_library) return OkStatus();
   }
-  return Error(fmt::format("the GPU '{}' has no attention library '{}'{}; valid are {}",
-                           gpu.spec.name, gpu.attention_library,
-                           DidYouMean(gpu.attention_library, names), Join(names)));
+  return Error(
+      fmt::format("the GPU '{}' has no attention library '{}'{}; valid are {}", gpu.spec.name,
+                  gpu.attention_library, DidYouMean(gpu.attention_library, names), Join(names)),
+      {gpu.spec.file_name, 0, 0});
 }
 
 // Lengthens the time of a kernel that is bound by the clock to the time on the slowest of `count`
@@ -86,8 +87,8 @@ class GpuSimulation {
     for (const Kernel& kernel : kernels) {
       Result<KernelTime> predicted = stack_.Predict(kernel);
       if (!predicted.ok()) {
-        return Error(
-            fmt::format("submodule '{}': {}", submodule.name, predicted.error().message()));
+        return Error(fmt::format("submodule '{}': {}", submodule.name, predicted.error().message()),
+                     {gpu_.spec.file_name, 0, 0});
       }
       ++source_count[static_cast<size_t>(predicted->source)];
       SlowToSlowest(slowest_, gpus_, &*predicted);
@@ -242,6 +243,8 @@ Result<KernelTimes> Simulate(const Workload& workload, const SimulateOptions& op
                   [](const Submodule& submodule) { return !submodule.has_stated_time(); });
   KernelTimes times;
   Diagnostics diagnostics;
+  size_t done = 0;
+  const size_t all = workload.topology.gpus.size() * workload.submodules.size();
   for (const GpuSpec& spec : workload.topology.gpus) {
     const GpuLimits limits = LimitsOf(workload.topology, spec);
     ASSIGN_OR_RETURN(GpuData gpu, MakeGpuData(spec, options, limits));
@@ -257,6 +260,7 @@ Result<KernelTimes> Simulate(const Workload& workload, const SimulateOptions& op
     GpuKernelTimes& of_gpu = times.gpus.emplace_back();
     of_gpu.gpu = spec.name;
     for (const Submodule& submodule : workload.submodules) {
+      if (options.progress) options.progress(done++, all);
       Result<SubmoduleTime> time = simulation.TimeOf(submodule, times.source_count);
       if (time.ok())
         of_gpu.submodules.push_back(*std::move(time));

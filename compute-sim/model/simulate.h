@@ -2,6 +2,7 @@
 #ifndef DRYDOCK_COMPUTE_SIM_MODEL_SIMULATE_H_
 #define DRYDOCK_COMPUTE_SIM_MODEL_SIMULATE_H_
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +23,8 @@ struct SimulateOptions {
   std::string attention_library;                   // as KernelParameters::AttentionFor takes it
   std::optional<KernelParameters::Clocks> clocks;  // instead of each GPU file's
   KernelAssumptions kernels;
+  // Called with the number of submodules that are done and that of all, over the GPU types.
+  std::function<void(size_t done, size_t of)> progress;
 };
 
 // The data of `spec`: its file's `kernels:` and the profiles measured on it, at `limits` of hosts.

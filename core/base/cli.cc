@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
+#include <mutex>
 #include <new>
 #include <optional>
 #include <string_view>
@@ -62,6 +64,19 @@ std::string Coloured(const std::string& text) {
   return out;
 }
 
+constexpr std::string_view kClearLine = "\r\x1b[K";
+
+// Writes with one call, so that no line is mixed.
+void WriteMessage(const std::string& text, bool in_place) {
+  static std::mutex mutex;
+  static bool line_shown = false;
+  const std::lock_guard<std::mutex> lock(mutex);
+  if (in_place && text.empty() && !line_shown) return;
+  const std::string shown = (in_place || line_shown ? std::string(kClearLine) : "") + text;
+  line_shown = in_place && !text.empty();
+  std::fwrite(shown.data(), 1, shown.size(), stderr);
+}
+
 std::atomic<const char*> interrupted_name = nullptr;
 std::atomic<InterruptWords> interrupt_words = nullptr;
 
@@ -76,7 +91,7 @@ void SayInterrupted() {
   const auto add = [&](const char* more, size_t count) {
     for (size_t i = 0; i < count && size < sizeof(line); ++i) line[size++] = more[i];
   };
-  constexpr std::string_view kClearLine = "\r\x1b[K", kWhat = ": interrupted: ";
+  constexpr std::string_view kWhat = ": interrupted: ";
   if (::isatty(STDERR_FILENO) == 1) add(kClearLine.data(), kClearLine.size());
   const char* name = interrupted_name;
   add(name, ::strlen(name));
@@ -210,6 +225,7 @@ class Tool {
 
   // Returns the exit status if the tool has to end before Run.
   std::optional<int> Parse(int argc, char** argv) {
+    argc = TakeProgressInterval(argc, argv);
     try {
       app_.parse(argc, argv);
     } catch (const CLI::Success& e) {
@@ -227,12 +243,25 @@ class Tool {
 
   Status Run() const {
     for (const auto& [command, app] : commands_) {
-      if (app->parsed()) return command->Run(common_);
+      if (app->parsed()) return RunOne(*command);
     }
-    return main_->Run(common_);
+    return RunOne(*main_);
   }
 
  private:
+  // Takes "--progress-interval MS" from the end of the words. It is for tests: CLI11 would leave
+  // traces of a hidden option in --help.
+  int TakeProgressInterval(int argc, char** argv) {
+    if (argc < 3 || std::string_view(argv[argc - 2]) != "--progress-interval") return argc;
+    common_.progress_interval_ms = std::max(1, std::atoi(argv[argc - 1]));
+    argv[argc - 2] = nullptr;
+    return argc - 2;
+  }
+
+  Status RunOne(const Command& command) const {
+    return PlacedIn(command.Subject(), command.Run(common_));
+  }
+
   void Add(std::unique_ptr<Command> command) {
     const ToolInfo& info = command->info();
     CLI::App* app = app_.add_subcommand(info.name.substr(info.name.find(' ') + 1), info.summary);
@@ -286,8 +315,18 @@ void CheckOptions(CLI::App* app, std::function<Status()> check) {
     if (!app->get_subcommands().empty()) return;
     const Status status = check();
     // Tool::Parse catches this error together with CLI11's own errors.
-    if (!status.ok()) throw CLI::ValidationError(status.error().message());
+    if (status.ok()) return;
+    const Location& place = status.error().diagnostics().front().location;
+    throw CLI::ValidationError((place.known() ? place.file + ": " : "") + status.error().message());
   });
+}
+
+Error PlacedIn(const std::string& place, const Error& error) {
+  std::vector<Diagnostic> diagnostics = error.diagnostics();
+  for (Diagnostic& diagnostic : diagnostics) {
+    if (!diagnostic.location.known()) diagnostic.location.file = place;
+  }
+  return Error(std::move(diagnostics));
 }
 
 Error MissingOption(const std::string& option) { return Error(option + " is required"); }
@@ -302,8 +341,16 @@ void RequireIf(CLI::App* app, const std::string& option, std::function<bool()> i
 void Say(const std::string& text) {
   std::fflush(stdout);  // where both streams are one file, results printed before come first
   if (silent) return;
-  const std::string shown = UsesColour() ? Coloured(text) : text;
-  std::fwrite(shown.data(), 1, shown.size(), stderr);  // one write, so that no line is mixed
+  WriteMessage(UsesColour() ? Coloured(text) : text, /*in_place=*/false);
+}
+
+void SayInPlace(const std::string& text) {
+  std::fflush(stdout);
+  if (silent) return;
+  winsize size = {};
+  const bool known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+  // A line that the terminal breaks could not be cleared.
+  WriteMessage(known ? text.substr(0, size.ws_col - 1u) : text, /*in_place=*/true);
 }
 
 void SayNothing() { silent = true; }

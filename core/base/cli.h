@@ -36,6 +36,7 @@ struct CommonOptions {
   bool verbose = false;
   bool stats = false;       // print the tool's own time and memory on stderr
   bool if_changed = false;  // do nothing if inputs, options and executable did not change
+  int progress_interval_ms = 30'000;  // in a log; another is for tests, and not in --help
 };
 
 // A command of a tool, or the tool itself.
@@ -49,31 +50,43 @@ class Command {
   virtual void Declare(CLI::App* app, const CommonOptions& common) = 0;
   // Does the work. RunTool prints the error and ends with exit status 1.
   virtual Status Run(const CommonOptions& common) const = 0;
+  // The file or folder that an error of Run concerns if it names no place itself; "" if there is
+  // none.
+  virtual std::string Subject() const { return ""; }
 
  private:
   ToolInfo info_;
 };
 
-// Returns a command that fills an `Options` from its flags and calls these functions.
+// Returns a command that fills an `Options` from its flags and calls these functions. `subject` is
+// Command::Subject.
 template <typename Options>
-std::unique_ptr<Command> MakeCommand(const ToolInfo& info,
-                                     void (*declare)(CLI::App*, Options*, const CommonOptions&),
-                                     Status (*run)(const Options&, const CommonOptions&)) {
+std::unique_ptr<Command> MakeCommand(
+    const ToolInfo& info, std::function<void(CLI::App*, Options*, const CommonOptions&)> declare,
+    std::function<Status(const Options&, const CommonOptions&)> run,
+    std::function<std::string(const Options&)> subject) {
   class FunctionCommand final : public Command {
    public:
-    FunctionCommand(const ToolInfo& info, decltype(declare) declare, decltype(run) run)
-        : Command(info), declare_(declare), run_(run) {}
+    FunctionCommand(const ToolInfo& info, decltype(declare) declare, decltype(run) run,
+                    decltype(subject) subject)
+        : Command(info),
+          declare_(std::move(declare)),
+          run_(std::move(run)),
+          subject_(std::move(subject)) {}
     void Declare(CLI::App* app, const CommonOptions& common) override {
       declare_(app, &options_, common);
     }
     Status Run(const CommonOptions& common) const override { return run_(options_, common); }
+    std::string Subject() const override { return subject_(options_); }
 
    private:
     Options options_;
     decltype(declare) declare_;
     decltype(run) run_;
+    decltype(subject) subject_;
   };
-  return std::make_unique<FunctionCommand>(info, declare, run);
+  return std::make_unique<FunctionCommand>(info, std::move(declare), std::move(run),
+                                           std::move(subject));
 }
 
 using CommandMaker = std::function<std::unique_ptr<Command>()>;
@@ -96,6 +109,9 @@ void RequireIf(CLI::App* app, const std::string& option, std::function<bool()> i
 // Prints `text` on stderr. A failure to print is ignored, as the tool's answer does not depend on
 // the text.
 void Say(const std::string& text);
+// Shows `text` in the last line of the terminal until the next text of either kind replaces it; ""
+// clears the line.
+void SayInPlace(const std::string& text);
 // Makes Say print nothing from now on. For MPI runs, in which only the first process prints.
 void SayNothing();
 
@@ -105,6 +121,20 @@ void SayNothing();
 // removes the text. REQUIRES: `name` outlives the process or is removed.
 using InterruptWords = size_t (*)(char* text, size_t size);
 void SayWhenInterrupted(const char* name, InterruptWords words);
+
+// An interrupt, or the end of the memory, removes this file, or this directory if it is empty then,
+// as it does unfinished files (files.h); until ForgetUnfinished is called.
+void RemoveIfUnfinished(const std::string& path);
+void ForgetUnfinished(const std::string& path);
+
+// Returns the error with `place` in each diagnostic that names no place: a file, a folder, or an
+// option with its value. Changes nothing if `place` is empty.
+Error PlacedIn(const std::string& place, const Error& error);
+template <typename T>
+Result<T> PlacedIn(const std::string& place, Result<T> result) {
+  if (result.ok()) return result;
+  return PlacedIn(place, result.error());
+}
 
 // Prints one line on stderr, unless --quiet: "simccl: 12 plans".
 void Report(const ToolInfo& info, const CommonOptions& common, const std::string& line);

@@ -266,7 +266,9 @@ void DeclareMill(CLI::App* app, MillOptions* options, const CommonOptions&) {
   app->add_option("corn", options->corn);
   RequireIf(app, "CORN", [options] { return options->corn.empty(); });
 }
-Status Grind(const MillOptions&, const CommonOptions&) {
+Status Grind(const MillOptions& options, const CommonOptions&) {
+  if (options.corn == "stones") return Error("too hard");
+  if (options.corn == "rye") return Error("too wet", {"bin 3", 0, 0});
   fmt::print("ground");
   return OkStatus();
 }
@@ -289,8 +291,17 @@ Status Sift(const SiftOptions&, const CommonOptions& common) {
 // A mill with the command "sift", whose --grade must be "fine".
 Outcome RunWithCommand(const std::vector<std::string>& words) {
   static const ToolInfo kSift = {"mill sift", "Sifts.", "reads B", "mill sift", false};
-  return RunWith(words, [] { return MakeCommand(kInfo, DeclareMill, Grind); },
-                 {[] { return MakeCommand(kSift, DeclareSift, Sift); }});
+  const auto corn = [](const MillOptions& options) { return options.corn; };
+  const auto nothing = [](const SiftOptions&) { return std::string(); };
+  return RunWith(words, [&] { return MakeCommand<MillOptions>(kInfo, DeclareMill, Grind, corn); },
+                 {[&] { return MakeCommand<SiftOptions>(kSift, DeclareSift, Sift, nothing); }});
+}
+
+// An error without a place is about the command's subject.
+TEST(RunToolTest, AnErrorNamesTheFileThatItConcerns) {
+  EXPECT_EQ(RunWithCommand({"stones"}).err, "stones: error: too hard\n");
+  EXPECT_EQ(RunWithCommand({"rye"}).err, "bin 3: error: too wet\n");
+  EXPECT_EQ(RunWithCommand({"stones"}).exit, 1);
 }
 
 TEST(RunToolTest, CommandsHaveSeparateOptionsAndHelp) {

@@ -17,6 +17,8 @@
 #include <filesystem>
 #include <mutex>
 
+#include "core/base/cli.h"
+
 namespace drydock {
 namespace {
 
@@ -24,29 +26,29 @@ namespace {
 constexpr int kUnfinishedSlots = 64;
 constexpr int kPathCapacity = 4096;
 constexpr size_t kMaxFile = size_t{4} << 30;  // no input is near this size
+enum class UnfinishedKind : uint8_t {
+  kFile,
+  kTree,          // a directory with its content
+  kFileOrFolder,  // a directory only if it is empty
+};
 struct UnfinishedSlot {
   std::atomic<bool> used{false};
-  bool directory = false;
+  UnfinishedKind kind = UnfinishedKind::kFile;
+  pid_t process = 0;  // a forked process has a copy of the slots, and leaves them alone
   char path[kPathCapacity];
 };
 UnfinishedSlot g_unfinished[kUnfinishedSlots];
 std::mutex g_unfinished_mutex;
 
-void RegisterUnfinished(const std::string& path, bool directory) {
+void RegisterUnfinished(const std::string& path, UnfinishedKind kind) {
   std::lock_guard<std::mutex> lock(g_unfinished_mutex);
   for (UnfinishedSlot& slot : g_unfinished) {
     if (slot.used || path.size() + 1 > kPathCapacity) continue;
     std::memcpy(slot.path, path.c_str(), path.size() + 1);
-    slot.directory = directory;
+    slot.kind = kind;
+    slot.process = ::getpid();
     slot.used = true;
     return;
-  }
-}
-
-void ForgetUnfinished(const std::string& path) {
-  std::lock_guard<std::mutex> lock(g_unfinished_mutex);
-  for (UnfinishedSlot& slot : g_unfinished) {
-    if (slot.used && path == slot.path) slot.used = false;
   }
 }
 
@@ -165,6 +167,17 @@ bool ExchangeDirectories(const std::string& from, const std::string& to) {
 
 }  // namespace
 
+void RemoveIfUnfinished(const std::string& path) {
+  RegisterUnfinished(path, UnfinishedKind::kFileOrFolder);
+}
+
+void ForgetUnfinished(const std::string& path) {
+  std::lock_guard<std::mutex> lock(g_unfinished_mutex);
+  for (UnfinishedSlot& slot : g_unfinished) {
+    if (slot.used && path == slot.path) slot.used = false;
+  }
+}
+
 Result<std::string> ReadFile(const std::string& path) {
   // Without O_NONBLOCK, a pipe without a writer would block.
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -210,7 +223,7 @@ Status WriteFileAtomically(const std::string& path, std::string_view content) {
   }
   RemoveAbandoned(target);
   const std::string temporary = TemporaryPathFor(target);
-  RegisterUnfinished(temporary, false);
+  RegisterUnfinished(temporary, UnfinishedKind::kFile);
   Status status = WriteWhole(temporary, path, content);
   if (status.ok() && ::rename(temporary.c_str(), target.c_str()) != 0) {
     status = SystemError("write", path, errno);
@@ -223,7 +236,7 @@ Status WriteFileAtomically(const std::string& path, std::string_view content) {
 Result<StagedDirectory> StagedDirectory::Create(const std::string& target, IsOwned is_owned) {
   RemoveAbandoned(target);
   std::string path = TemporaryPathFor(target);
-  RegisterUnfinished(path, true);
+  RegisterUnfinished(path, UnfinishedKind::kTree);
   if (::mkdir(path.c_str(), 0755) == 0) {
     return StagedDirectory(target, std::move(path), std::move(is_owned));
   }
@@ -319,9 +332,10 @@ Result<std::string> Sha256OfFile(const std::string& path) {
 }
 
 void RemoveUnfinishedFiles() {
+  const pid_t process = ::getpid();
   for (UnfinishedSlot& slot : g_unfinished) {
-    if (!slot.used) continue;
-    if (slot.directory) {
+    if (!slot.used || slot.process != process) continue;
+    if (slot.kind == UnfinishedKind::kTree) {
       // Another thread may still be adding files to the directory.
       for (int attempt = 0; attempt < 10; ++attempt) {
         RemoveDirectoryContent(slot.path);
@@ -330,6 +344,10 @@ void RemoveUnfinishedFiles() {
     } else {
       ::unlink(slot.path);
     }
+  }
+  for (UnfinishedSlot& slot : g_unfinished) {
+    const bool own = slot.used && slot.process == process;
+    if (own && slot.kind == UnfinishedKind::kFileOrFolder) ::rmdir(slot.path);
   }
 }
 

@@ -1,6 +1,7 @@
 #include "core/nccl/nccl_library.h"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 
 #include <map>
 
@@ -31,14 +32,18 @@ Result<std::shared_ptr<NcclLibrary>> NcclLibrary::Load(const std::string& path) 
   void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* reason = dlerror();
-    return Error(std::string("cannot load NCCL; run scripts/setup.sh to build it: ") +
-                 (reason == nullptr ? file : reason));
+    // The loader's reason begins with the name of the file.
+    std::string why = reason == nullptr ? "" : reason;
+    if (why.starts_with(file + ": ")) why.erase(0, file.size() + 2);
+    return Error(fmt::format("cannot load NCCL: {}; run scripts/setup.sh to build it", why),
+                 {file, 0, 0});
   }
   auto get = reinterpret_cast<hacknccl_get_api_function>(dlsym(handle, HACKNCCL_ENTRY));
   const hacknccl_api* api = get == nullptr ? nullptr : get(HACKNCCL_ABI_VERSION);
   if (api == nullptr) {
     dlclose(handle);
-    return Error(file + " is not a libhacknccl.so of this version; run scripts/setup.sh");
+    return Error("this is not the libhacknccl.so of this version; run scripts/setup.sh",
+                 {file, 0, 0});
   }
   return std::shared_ptr<NcclLibrary>(new NcclLibrary(file, handle, api));
 }

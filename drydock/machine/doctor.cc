@@ -29,6 +29,8 @@ constexpr Tool kTools[] = {
     {"collective-perf", "collectives", false},
     {"nccl-record", "record", false},
     {"drydock-capture", "capture", false},
+    {"drydock-sweep", "sweep", false},
+    {"drydock-search", "search", false},
     {"gpu-profiler", "profile", false},
 };
 

@@ -1,8 +1,6 @@
 #include "drydock/run/pipeline.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +14,7 @@
 #include "core/base/files.h"
 #include "core/base/process.h"
 #include "core/base/spelling.h"
+#include "core/rundir/run_lock.h"
 #include "drydock/run/hostfile.h"
 #include "drydock/run/run_options.h"
 #include "drydock/shipped/shipped_files.h"
@@ -103,11 +102,21 @@ class Pipeline {
 
   int Run() {
     WarnOfProcesses();
-    const Status claimed = ClaimOut();
-    if (!claimed.ok()) {
-      Say(claimed.error().ToString() + "\n");
+    // Two runs must not write into one directory at the same time.
+    Result<RunLock> lock = RunLock::Take(options_.out, RunLock::Missing::kMake);
+    if (!lock.ok()) {
+      Say(lock.error().ToString() + "\n");
       return kExitBadInput;
     }
+    if (!fs::is_directory(options_.out)) {
+      Say(Error("cannot create the run directory", {options_.out, 0, 0}).ToString() + "\n");
+      return kExitBadInput;
+    }
+    if (!lock->warning().empty()) {
+      Say(Printable(fmt::format("{}: {}\n", caller_.name, lock->warning())));
+    }
+    lock->LetInChildren();
+    locked_ = lock->held();
     for (const Words& command : Commands()) {
       const int status = RunStage(command);
       if (status != 0) return status;
@@ -168,18 +177,6 @@ class Pipeline {
         caller_.name, options_.processes));
   }
 
-  // Two runs must not write into one directory at the same time. The lock is on the directory
-  // itself; it ends with this process and the stage that it runs.
-  Status ClaimOut() const {
-    const std::string& out = options_.out;
-    std::error_code failed;
-    fs::create_directories(out, failed);
-    const int directory = ::open(out.c_str(), O_RDONLY | O_DIRECTORY);
-    if (directory < 0) return Error("cannot create the run directory", {out, 0, 0});
-    if (::flock(directory, LOCK_EX | LOCK_NB) == 0) return OkStatus();
-    return Error(fmt::format("another run is writing to {}", out), {caller_.name, 0, 0});
-  }
-
   std::vector<Words> Commands() const {
     std::vector<Words> commands;
     if (!options_.workload.empty() && !options_.inputs.empty()) {
@@ -234,6 +231,8 @@ class Pipeline {
     Words words = {"mpirun",          "--quiet", "--bind-to",       "none",
                    "--oversubscribe", "-np",     options_.processes};
     if (!options_.hostfile.empty()) Add(&words, {"--hostfile", options_.hostfile});
+    // The first process may be on another machine, and has to know that the lock is held for it.
+    if (!options_.hostfile.empty() && locked_) Add(&words, {"-x", kRunLockVariable});
     if (::geteuid() == 0) words.push_back("--allow-run-as-root");
     return words;
   }
@@ -283,6 +282,7 @@ class Pipeline {
   Caller caller_;
   RunOptions options_;
   int machines_ = 1;
+  bool locked_ = false;
 };
 
 }  // namespace

@@ -283,8 +283,8 @@ Result<AstraWorkload> ReadAstraWorkload(const std::string& prefix, const std::st
   for (int npu = 0; npu < network.npus(); ++npu) {
     const std::string path = fmt::format("{}.{}.et", prefix, npu);
     if (!FileExists(path)) {
-      return Error(
-          fmt::format("there is no trace '{}'; the network has {} NPUs", path, network.npus()));
+      return Error(fmt::format("there is no such trace; the network has {} NPUs", network.npus()),
+                   {path, 0, 0});
     }
     ASSIGN_OR_RETURN(std::string content, ReadFile(path));
     if (npu > 0 && workload.alike && content == first) continue;  // filled in below

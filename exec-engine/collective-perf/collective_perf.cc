@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "core/base/cli.h"
 #include "core/base/files.h"
 #include "core/base/process.h"
 #include "core/model/calls/call_words.h"
@@ -15,10 +16,10 @@
 #include "core/model/calls/plan_works.h"
 #include "core/model/calls/rank_list.h"
 #include "core/model/timeline.h"
+#include "core/progress/progress_line.h"
 #include "core/schema/artefacts/artefacts.h"
 #include "exec-engine/command/choices.h"
 #include "exec-engine/command/network_pick.h"
-#include "exec-engine/command/ticker.h"
 #include "exec-engine/replay/progress.h"
 #include "exec-engine/replay/replay.h"
 
@@ -89,7 +90,10 @@ Result<std::pair<WorkloadFile, FlowPlan>> PlanCalls(const CollectivePerf& perf,
   std::vector<std::string> arguments = {run.path(), "-q"};
   if (check) arguments.push_back("--check");
   arguments.insert(arguments.end(), perf.simccl_arguments.begin(), perf.simccl_arguments.end());
+  TaskProgress progress(perf.tool, perf.common);
+  progress.Show(fmt::format("plans {} calls", workload.calls.size()));
   RETURN_IF_ERROR(RunBeside("simccl", arguments));
+  progress.End();
   ASSIGN_OR_RETURN(WorkloadFile file, ReadWorkload(run.path(), WorkloadParts::kAll));
   if (check) return std::pair(std::move(file), FlowPlan());
   ASSIGN_OR_RETURN(FlowPlan plan, ReadFlowPlan(run.path(), file));
@@ -103,16 +107,13 @@ Result<Time> TimeOf(const CollectivePerf& perf, const CallAlone& alone, const Ne
   options.network.threads = perf.threads;
   options.variation = perf.cluster.variation;
   Progress progress;
-  std::unique_ptr<Ticker> ticker;  // destroyed before `progress`
-  if (perf.progress) {
-    perf.progress(index, perf.sizes.size(), 0);
-    options.progress = &progress;
-    ticker = std::make_unique<Ticker>(std::chrono::milliseconds(200), [&] {
-      const Progress::Snapshot at = progress.Now();
-      if (at.all_ops == 0) return;
-      perf.progress(index, perf.sizes.size(), at.ops * 100 / at.all_ops);
-    });
-  }
+  options.progress = &progress;
+  const ProgressLine line(perf.tool, perf.common, [&]() -> std::string {
+    const Progress::Snapshot at = progress.Now();
+    if (at.all_ops == 0) return "";
+    return fmt::format("size {} of {}, {} %", index + 1, perf.sizes.size(),
+                       at.ops * 100 / at.all_ops);
+  });
   return TimeOfOneCall(alone, perf.loop, network, options);
 }
 
@@ -184,7 +185,7 @@ Result<std::vector<Group>> ChooseGroups(const GroupChoice& choice, const Topolog
     for (int by = 0; by < choice.shift; ++by) {
       Group group{ranks};
       for (int& rank : group.ranks) rank += by;
-      RETURN_IF_ERROR(CheckRanks(group.ranks, topology.gpu_count()));
+      RETURN_IF_ERROR(PlacedIn("--group " + list, CheckRanks(group.ranks, topology.gpu_count())));
       groups.push_back(std::move(group));
     }
   }

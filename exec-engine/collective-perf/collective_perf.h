@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/cli.h"
 #include "core/base/result.h"
 #include "core/model/workload.h"
 #include "core/network/network.h"
@@ -49,9 +50,9 @@ struct CollectivePerf {
   int aggregated = 1;  // equal calls in one group (ncclGroupStart to ncclGroupEnd)
   int threads = 1;
   std::vector<std::string> simccl_arguments;
-  // Called with the number of sizes that are done, the number of all sizes, and the percentage of
-  // ops that have ended in the present one.
-  std::function<void(size_t done, size_t of, int64_t percent)> progress;
+  // Whose progress is shown, and how.
+  ToolInfo tool;
+  CommonOptions common;
 };
 
 // Plans all sizes in a temporary run directory, then replays one after another and passes each

@@ -3,7 +3,6 @@
 #include "exec-engine/collective-perf/collective_perf_command.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -83,7 +82,8 @@ Result<CollectivePerf> Prepare(const CollectivePerfOptions& o, const CommonOptio
   }
   for (const int root : sweep.roots) {
     if (root < sweep.group_size) continue;
-    return Error(fmt::format("there is no root {} in a group of {}", root, sweep.group_size));
+    return Error(fmt::format("there is no root {} in a group of {}", root, sweep.group_size),
+                 {"-r " + o.root, 0, 0});
   }
   if (!o.pairs.empty()) {
     ASSIGN_OR_RETURN(const std::string text, ReadFile(o.pairs));
@@ -100,11 +100,8 @@ Result<CollectivePerf> Prepare(const CollectivePerfOptions& o, const CommonOptio
   if (!o.planner.empty()) {
     perf.simccl_arguments.insert(perf.simccl_arguments.end(), {"--planner", o.planner});
   }
-  if (!common.quiet && ::isatty(STDERR_FILENO) == 1) {
-    perf.progress = [](size_t done, size_t of, int64_t percent) {
-      Say(fmt::format("\r{}: size {} of {}, {} % ", kInfo.name, done + 1, of, percent));
-    };
-  }
+  perf.tool = kInfo;
+  perf.common = common;
   return perf;
 }
 
@@ -160,7 +157,6 @@ Status Run(const CollectivePerfOptions& o, const CommonOptions& common) {
   std::vector<SweepResult> results;
   if (!o.json && !common.check) fmt::print("{}", TableHeader(title));
   RETURN_IF_ERROR(RunCollectivePerf(perf, common.check, [&](const SweepResult& result) {
-    if (perf.progress) Say(fmt::format("\r{:48}\r", ""));
     results.push_back(result);
     if (o.json) return;
     fmt::print("{}", TableRow(result, common.verbose));
@@ -170,10 +166,14 @@ Status Run(const CollectivePerfOptions& o, const CommonOptions& common) {
   return Finish(o, title, results);
 }
 
+std::string Subject(const CollectivePerfOptions& o) {
+  return o.dimensions() ? o.astra_network : o.cluster;
+}
+
 }  // namespace
 
 std::unique_ptr<Command> MakeCollectivePerfCommand() {
-  return MakeCommand(kInfo, DeclareCollectivePerf, Run);
+  return MakeCommand<CollectivePerfOptions>(kInfo, DeclareCollectivePerf, Run, Subject);
 }
 
 }  // namespace drydock

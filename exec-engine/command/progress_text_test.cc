@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include "exec-engine/command/ticker.h"
+#include "core/progress/ticker.h"
 
 namespace drydock {
 namespace {

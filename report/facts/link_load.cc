@@ -279,7 +279,47 @@ class Measurer {
       }
     }
     for (const uint32_t link : shown_cables_) AddCable(link, -1, &out.cables);
+    out.logged = LoggedRows();
     return out;
+  }
+
+  std::vector<LoadRow> LoggedRows() const {
+    // Of several iterations, the timeline is that of the last, and the log has all.
+    if (!inputs_.link_log || !inputs_.timeline.iterations.empty()) return {};
+    std::map<std::string, std::pair<int, double>> known;  // how many cables, and their rate
+    for (uint32_t link = 0; link < links_.fabric().link_count(); ++link) {
+      auto& [count, rate] = known[links_.CableName(link)];
+      ++count;
+      rate += RateOf(link);
+    }
+    std::vector<LoadRow> rows;
+    for (const LoggedLink& logged : *inputs_.link_log) {
+      const auto found = known.find(logged.from + " to " + logged.to);
+      if (found == known.end()) continue;  // of a switch that sums, which is no cable
+      LoadMeter meter = NewMeter();
+      for (const LoggedInterval& each : logged.intervals) {
+        const Time end = std::min(each.end, inputs_.timeline.iteration);
+        if (each.bytes > 0 && each.begin < end) meter.Add(each.begin, end, each.bytes);
+      }
+      if (!meter.any()) continue;
+      const auto& [count, rate] = found->second;
+      const std::string more = count > 1 ? fmt::format(" ({} cables)", count) : "";
+      rows.push_back(meter.Row(found->first + more, rate));
+    }
+    return BusiestOf(std::move(rows));
+  }
+
+  // The rows with the highest mean, then those of the others with the highest peak.
+  static std::vector<LoadRow> BusiestOf(std::vector<LoadRow> rows) {
+    const auto sort_rest = [&](size_t from, double Load::*figure) {
+      std::stable_sort(
+          rows.begin() + static_cast<std::ptrdiff_t>(from), rows.end(),
+          [&](const LoadRow& a, const LoadRow& b) { return a.whole.*figure > b.whole.*figure; });
+    };
+    sort_rest(0, &Load::mean);
+    if (rows.size() > kBusiestCables) sort_rest(kBusiestCables, &Load::peak);
+    rows.resize(std::min(rows.size(), kBusiestCables + kBurstCables));
+    return rows;
   }
 
   void AddCable(uint32_t link, int rank, std::vector<LoadRow>* rows) {

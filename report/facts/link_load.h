@@ -1,9 +1,10 @@
 // The utilization of links over the iteration: the bytes that each call sends over a link, by its
 // plan, spread evenly over the time in which the sender's data moves. Calls that overlap add up, so
 // the load is a step function of time: an average over a column of a picture hides its bursts, and
-// the peak and the 99th percentile show them. The network does not measure the load, so it exists
-// for every network. Cables are those on the routes of a connection's queue pairs (plan_links.h).
-// Not counted: PCIe, and the NVLink transfer to a GPU whose NIC sends the data (PXN).
+// the peak and the 99th percentile show them. No network has to measure this load, so it exists for
+// every network; the packet network's log, if there is one, stands beside it. Cables are those on
+// the routes of a connection's queue pairs (plan_links.h). Not counted: PCIe, and the NVLink
+// transfer to a GPU whose NIC sends the data (PXN).
 #ifndef DRYDOCK_REPORT_FACTS_LINK_LOAD_H_
 #define DRYDOCK_REPORT_FACTS_LINK_LOAD_H_
 
@@ -33,10 +34,13 @@ struct LinkLoad {
   std::vector<LoadRow> scale_up;  // of the requested ranks: out of the GPU, into it
   std::vector<LoadRow> nics;      // of all ranks together, then of the requested ranks
   std::vector<LoadRow> cables;    // of the cluster, the highest mean first, then the bursts
+  // The same as the packet network has logged it, if it kept a log of this iteration: the bytes on
+  // the cable, headers included, of each interval of the log. Never above 1.
+  std::vector<LoadRow> logged;
 };
 
-// The cables of the cluster that are shown: those with the highest mean, and of the others those
-// over which one call asks for most.
+// The cables of the cluster, and of the log, that are shown: those with the highest mean, and of
+// the others those over which one call asks for most.
 inline constexpr size_t kBusiestCables = 24;
 inline constexpr size_t kBurstCables = 24;
 

@@ -59,6 +59,32 @@ TEST(LinkLoad, SpreadsACallOverTheTimeInWhichItsDataMoves) {
   EXPECT_TRUE(load.cables.empty());
 }
 
+// The log of a cable: 2 of 4 us at full rate, 2 us at half of it; the iteration takes 600 us.
+TEST(LinkLoad, TheNetworksOwnLogStandsBesideIt) {
+  Inputs inputs = RunWithTraffic();
+  Fabric& fabric = inputs.workload.topology.fabric;
+  fabric.switches = {{"leaf0", 0, Time::Ns(100), Bytes(1'000'000)}};
+  const double rate = 25e9;
+  fabric.links = {{{false, 0, 0}, {true, 0, 0}, Bandwidth::FromBytesPerSecond(rate), Time::Ns(1)}};
+  const PlanLinks links(inputs.workload);
+  const std::string name = links.CableName(0);
+  const size_t middle = name.find(" to ");
+  LoggedLink cable = {name.substr(0, middle), name.substr(middle + 4), {}};
+  const auto bytes = static_cast<int64_t>(rate * 2e-6);
+  cable.intervals = {{Time::Us(10), Time::Us(12), bytes}, {Time::Us(12), Time::Us(14), bytes / 2}};
+  inputs.link_log = LinkLog{cable, {"a switch that sums", "no cable", cable.intervals}};
+  const LinkLoad load = MeasureLinkLoad(inputs, {0}, 60);
+  ASSERT_EQ(load.logged.size(), 1u);
+  const LoadRow& row = load.logged[0];
+  EXPECT_EQ(row.name, name);
+  EXPECT_NEAR(row.columns[1].mean, 0.3, 1e-6);  // of 10 us
+  EXPECT_NEAR(row.columns[1].peak, 1, 1e-6);
+  EXPECT_NEAR(row.whole.peak, 1, 1e-6);
+  EXPECT_NEAR(row.whole.mean, 3e-6 / 600e-6, 1e-6);
+  inputs.timeline.iterations = {Time::Us(600), Time::Us(600)};
+  EXPECT_TRUE(MeasureLinkLoad(inputs, {0}, 60).logged.empty()) << "the log has both iterations";
+}
+
 // The same call in one column of 600 us: the mean is a fifteenth of the burst, which lasts for 40
 // us.
 TEST(LinkLoad, PeakAnd99thPercentileShowABurstThatTheMeanHides) {

@@ -124,6 +124,21 @@ std::optional<MemoryFacts> MemoryOf(const Workload& workload) {
   return facts;
 }
 
+// Only a model says what its ranks hold.
+std::string WhyNoMemory(const std::string& maker) {
+  if (maker == "drydock-capture") {
+    return "the workload was captured: it has what ranks ask of their GPU's streams, not what "
+           "their allocator holds";
+  }
+  if (maker == "nccl-record") {
+    return "the workload was recorded: it has what a program asks of NCCL, not what it holds";
+  }
+  if (maker == "workload-gen") {
+    return "the workload was imported, and files of other tools do not say what ranks hold";
+  }
+  return "the workload does not state it";
+}
+
 }  // namespace
 
 Summary Summarize(const Inputs& inputs, const std::optional<BandErrors>& errors) {
@@ -134,6 +149,7 @@ Summary Summarize(const Inputs& inputs, const std::optional<BandErrors>& errors)
   out.length = LengthOf(inputs.timeline);
   out.rates = RatesOf(inputs, out.cluster, out.length);
   out.memory = MemoryOf(inputs.workload);
+  if (!out.memory) out.no_memory = WhyNoMemory(inputs.maker);
   out.cost = CostOf(inputs.workload.topology, SecondsOf(out.length), out.job.tokens);
   out.parts = SummarizeParts(inputs);
   out.classes = BreakdownByClass(inputs);

@@ -103,6 +103,7 @@ struct Summary {
   Rates rates;
   std::optional<Band> band;           // absent without errors, or if the run was stopped
   std::optional<MemoryFacts> memory;  // absent if unknown
+  std::string no_memory;              // why it is unknown
   std::optional<CostFacts> cost;      // absent if the cluster states none
   std::array<PartSummary, kPartCount> parts;
   std::array<PartSummary, kHostCauseCount> host;  // the part `host` by cause

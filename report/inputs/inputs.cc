@@ -96,7 +96,9 @@ Result<Inputs> ReadInputs(const std::string& run) {
     ASSIGN_OR_RETURN(inputs.what_if, ReadWhatIf(run, file));
   }
   ASSIGN_OR_RETURN(inputs.memory_curve, ReadMemoryCurve(run, file));
+  ASSIGN_OR_RETURN(inputs.link_log, ReadLinkLog(run));
   inputs.workload = std::move(file.workload);
+  inputs.maker = std::move(file.maker);
   RETURN_IF_ERROR(CheckTimeline(inputs, run + "/" + kTimelineName));
   return inputs;
 }

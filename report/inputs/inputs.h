@@ -18,16 +18,19 @@
 #include "core/model/timeline.h"
 #include "core/model/what_if.h"
 #include "core/model/workload.h"
+#include "report/inputs/link_log.h"
 
 namespace drydock {
 
 struct Inputs {
   Workload workload;
+  std::string maker;  // the tool that made the workload
   FlowPlan flows;
   KernelTimes times;
   Timeline timeline;
   std::optional<WhatIf> what_if;  // if exec-engine what-if was run
   std::optional<MemoryCurve> memory_curve;  // if the workload has one
+  std::optional<LinkLog> link_log;          // if the packet network kept one
 
   const Program& program_of(int rank) const {
     const int index = workload.class_of_rank[static_cast<size_t>(rank)];

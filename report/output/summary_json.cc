@@ -358,6 +358,7 @@ std::string SummaryJson(const Summary& summary, const Comparison* comparison) {
   out["mfu"] = OrNull(rates.mfu);
   out["hfu"] = OrNull(rates.hfu);
   out["memory"] = MemoryJson(summary);
+  if (!summary.memory) out["memory_unknown"] = summary.no_memory;
   if (summary.cost) out["cost"] = CostJson(*summary.cost);
   out["time"] = PartsJson(summary);
   out["host"] = HostJson(summary);

@@ -49,12 +49,15 @@ TEST(SummaryJson, HoldsTheNumbersUnderTheirDocumentedKeys) {
 
 TEST(SummaryJson, HasTheMemoryOfTheFullestRanks) {
   Inputs run = FakeRun();
-  EXPECT_TRUE(nlohmann::json::parse(SummaryJson(Summarize(run)))["memory"].is_null());
+  const auto unknown = nlohmann::json::parse(SummaryJson(Summarize(run)));
+  EXPECT_TRUE(unknown["memory"].is_null());
+  EXPECT_EQ(unknown["memory_unknown"], "the workload does not state it");
   EXPECT_EQ(SummaryText(Summarize(run)).find("memory  "), std::string::npos);
   for (GpuSpec& gpu : run.workload.topology.gpus) gpu.memory = Bytes(80000000000);
   run.workload.memory = {{{"parameters", Bytes(50000000000)}, {"cuda context", Bytes(600000000)}},
                          {{"parameters", Bytes(90000000000)}, {"cuda context", Bytes(600000000)}}};
   const Summary summary = Summarize(run);
+  EXPECT_FALSE(nlohmann::json::parse(SummaryJson(summary)).contains("memory_unknown"));
   const auto json = nlohmann::json::parse(SummaryJson(summary))["memory"];
   EXPECT_EQ(json["fits"], false);
   EXPECT_EQ(json["class"], 1);
@@ -134,6 +137,7 @@ TEST(SummaryJson, KeysAreInOrder) {
                                             "mfu",
                                             "hfu",
                                             "memory",
+                                            "memory_unknown",
                                             "time",
                                             "host",
                                             "classes",

@@ -182,6 +182,7 @@ Json LoadOf(const Inputs& inputs, std::vector<int> ranks) {
   add("Scale-up links of GPUs", load.scale_up);
   add("NICs", load.nics);
   add("Cables of the cluster", load.cables);
+  add("Cables as the packet network logged them", load.logged);
   return groups;
 }
 

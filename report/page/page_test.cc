@@ -118,6 +118,20 @@ TEST(Page, TheMemoryIsATileWithItsPartsTheLargestFirst) {
                                "<div><dt>parameters</dt><dd>2 GB"));
 }
 
+TEST(Page, SaysWhyTheMemoryIsNotKnown) {
+  Inputs inputs = FakeRun();
+  inputs.workload.memory.clear();
+  for (const auto& [maker, why] :
+       {std::pair("drydock-capture", "Not known: the workload was captured"),
+        {"nccl-record", "Not known: the workload was recorded"},
+        {"workload-gen", "Not known: the workload was imported"},
+        {"", "Not known: the workload does not state it."}}) {
+    inputs.maker = maker;
+    const Summary summary = Summarize(inputs);
+    EXPECT_THAT(MemorySection(summary), HasSubstr(why));
+  }
+}
+
 TEST(Page, MemoryThatDoesNotFitRaisesAnAlarm) {
   const std::string tiles = Tiles(WithMemory(8'000'000'000'000), nullptr);
   EXPECT_THAT(tiles, HasSubstr("<div class=\"tile alarm\" id=\"tile-memory\">"));

@@ -242,7 +242,9 @@ std::string WhatIfSection(const Summary& summary) {
 }
 
 std::string MemorySection(const Summary& summary) {
-  if (!summary.memory) return "";
+  if (!summary.memory) {
+    return Section("Memory of the fullest rank", "Not known: " + summary.no_memory + ".", "");
+  }
   Table table({Words("part at the fullest moment"), Heading("size"), Heading("share of the GPU")});
   const auto capacity = static_cast<double>(summary.memory->verdict.capacity.count());
   for (const MemoryPart& part : summary.memory->parts) {
@@ -273,7 +275,8 @@ std::string LinksSection(const Summary& summary) {
                   "overlap add up. The peak of a column is its highest load, the 99th percentile "
                   "the load that 99 % of its time does not exceed. Without the headers of the "
                   "network. Cables are the {} with the highest mean, and {} more over which one "
-                  "call asks for most.",
+                  "call asks for most. Where the packet network kept a log (--network-log), its "
+                  "own bytes on the cables follow, by interval, headers included.",
                   kBusiestCables, kBurstCables),
       Chart("links", "Load of links over time") + LinkTotalsTable(summary) +
           SlowdownsTable(summary));

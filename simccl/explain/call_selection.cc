@@ -163,7 +163,7 @@ Result<SelectedCall> SelectCall(const CallOptions& options, const std::string& l
   const int gpus = selected.topology.gpu_count();
   const std::string all = fmt::format("0-{}", gpus - 1);
   ASSIGN_OR_RETURN(selected.ranks, ParseRanks(options.group.empty() ? all : options.group));
-  RETURN_IF_ERROR(CheckRanks(selected.ranks, gpus));
+  RETURN_IF_ERROR(PlacedIn("--group " + options.group, CheckRanks(selected.ranks, gpus)));
   std::vector<CommCall> calls;
   for (size_t i = 0; i < options.collectives.size(); ++i) {
     ASSIGN_OR_RETURN(CommCall call, CallOf(options, i, static_cast<int>(selected.ranks.size())));

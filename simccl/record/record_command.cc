@@ -17,6 +17,8 @@
 #include "core/base/plural.h"
 #include "core/base/writable.h"
 #include "core/nccl/nccl_library.h"
+#include "core/progress/progress_line.h"
+#include "core/rundir/run_lock.h"
 #include "core/schema/artefacts/artefacts.h"
 #include "core/schema/artefacts/stamp.h"
 #include "core/schema/cluster/cluster_file.h"
@@ -205,15 +207,11 @@ void Announce(const CommonOptions& common, const PlayedWorkload& played) {
 
 Result<PlayedWorkload> PlayWatched(const CommonOptions& common, const Workload& schedule,
                                    RecordOptions options) {
-  const bool shown = !common.quiet && ::isatty(STDERR_FILENO) == 1;
-  if (shown) {
-    options.progress = [](size_t ended, size_t all) {
-      Say(fmt::format("\r{}: {} of {} processes have ended", kTool.name, ended, all));
-    };
-  }
-  Result<PlayedWorkload> played = PlaySchedule(schedule, options);
-  if (shown) Say(fmt::format("\r{:60}\r", ""));
-  return played;
+  TaskProgress progress(kTool, common);
+  options.progress = [&](size_t ended, size_t all) {
+    progress.Show("processes that have ended", ended, all);
+  };
+  return PlaySchedule(schedule, options);
 }
 
 Stamp StampOfSchedule(const Options& options) {
@@ -248,11 +246,20 @@ Status RunSchedule(Options options, const CommonOptions& common) {
 }
 
 Status Run(const Options& options, const CommonOptions& common) {
+  ASSIGN_OR_RETURN(const RunLock lock,
+                   LockRun(kTool, common, options.run, RunLock::Missing::kMake));
   return options.schedule.empty() ? RunProgram(options, common) : RunSchedule(options, common);
+}
+
+std::string Subject(const Options& options) {
+  if (!options.schedule.empty()) return options.schedule;
+  return options.record.command.empty() ? options.cluster : options.record.command.front();
 }
 
 }  // namespace
 
-std::unique_ptr<Command> MakeRecordCommand() { return MakeCommand(kTool, Declare, Run); }
+std::unique_ptr<Command> MakeRecordCommand() {
+  return MakeCommand<Options>(kTool, Declare, Run, Subject);
+}
 
 }  // namespace drydock

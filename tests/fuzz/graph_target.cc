@@ -161,6 +161,29 @@ std::vector<std::string> SimaiWorkloadSeeds() {
       "MICRO\n1\na -1 0 NONE 0 0 NONE 0 0 ALLREDUCE 1e6 0\n"};
 }
 
+void AicbWorkload(const std::string& input) {
+  Place("w.csv", input);
+  CheckImported(Import("aicb", Folder() / "w.csv"));
+}
+
+std::vector<std::string> AicbWorkloadSeeds() {
+  const std::string end = "CommType.epoch_end,None,None,0,,None,None,,None,None,None,1\n";
+  return {
+      "comm_type,comm_group,comm_group_size,msg_size,stage,dst,src,additional,_elapsed_time,algbw,"
+      "busbw,count\nCommType.all_reduce,CommGroup.dp_group,1,8,init,None,None,,None,None,None,1\n" +
+          end +
+          "CommType.computation,CommGroup.all,,((8 1 4) (4 "
+          "2)),forward.A,None,None,,0.5,None,None,1\n"
+          "CommType.all_reduce,CommGroup.tp_group,2,64,forward.A,None,None,,0.25,None,None,1\n" +
+          end,
+      "[ pp_stage0: [rank0] ]\ncomm_type,comm_group,msg_size,stage,additional\n"
+      "CommType.isend,CommGroup.pp_group,32,forward_step,send_next\n[ pp_stage1: [rank1] ]\n"
+      "comm_type,comm_group,msg_size,stage,additional\n"
+      "CommType.irecv,CommGroup.pp_group,32,forward_step,recv_prev\n",
+      "[rank0 ~ rank1]\ncomm_type,comm_group,comm_group_size,msg_size,stage,count\n"
+      "broadcast,dp_group,2,1e3,\tinit,1\nall_gather,ep_group,1,4096.0,forward,2\n"};
+}
+
 // A binary schedule: rank 0 computes, then sends to rank 1, which receives.
 std::string GoalBinary() {
   const auto bytes = [](uint64_t value, int count) {

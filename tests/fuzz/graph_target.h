@@ -17,6 +17,9 @@ void ForeignGroups(const std::string& input);
 std::vector<std::string> ForeignGroupsSeeds();
 void SimaiWorkload(const std::string& input);
 std::vector<std::string> SimaiWorkloadSeeds();
+// A physical workload of AICB, or its log.
+void AicbWorkload(const std::string& input);
+std::vector<std::string> AicbWorkloadSeeds();
 void InventoryOf(const std::string& input);
 std::vector<std::string> InventorySeeds();
 void GoalSchedule(const std::string& input);

@@ -19,6 +19,7 @@
 #include "study/goodput/failure_file.h"
 #include "tests/fuzz/astra_target.h"
 #include "tests/fuzz/compute_target.h"
+#include "tests/fuzz/file_target.h"
 #include "tests/fuzz/graph_target.h"
 #include "tests/fuzz/import_target.h"
 #include "tests/fuzz/model_target.h"
@@ -282,6 +283,13 @@ const std::vector<Target>& Targets() {
       {"foreign_groups", ForeignGroups, ForeignGroupsSeeds, 900},
       {"simai", SimaiWorkload, SimaiWorkloadSeeds, 3000},
       {"goal", GoalSchedule, GoalScheduleSeeds, 2500},
+      {"aicb", AicbWorkload, AicbWorkloadSeeds, 3000},
+      {"simai_topology", SimaiTopology, SimaiTopologySeeds, 2000},
+      {"simai_conf", SimaiConf, SimaiConfSeeds, 2000},
+      {"msccl", Msccl, MscclSeeds, 5000},
+      {"gpu_topology", GpuTopology, GpuTopologySeeds, 10000},
+      {"air", AirTopology, AirTopologySeeds, 10000},
+      {"study", Study, StudySeeds, 10000},
       {"inventory", InventoryOf, InventorySeeds, 20000},
       {"astra_network", AstraNetwork, AstraNetworkSeeds, 5000},
       {"astra_system", AstraSystem, AstraSystemSeeds, 1000}};

@@ -97,7 +97,7 @@ class AstraWorkload(unittest.TestCase):
         self.assertEqual(self.astra([memory] * 4), (1, "", "w.0.et: error: node 0 'n0': ASTRA-sim's remote memory is not modeled; on a "
                                                     "cluster, workload-gen import gives the transfer a memory\n"))
         empty = trace()
-        self.assertEqual(self.astra([empty] * 3), (1, "", "error: there is no trace 'w.3.et'; the network has 4 NPUs\n"))
+        self.assertEqual(self.astra([empty] * 3), (1, "", "w.3.et: error: there is no such trace; the network has 4 NPUs\n"))
         group = trace(node(0, COLLECTIVE, comm_type=0, comm_size=64, pg_name=7))
         self.assertEqual(self.astra([group] * 4), (1, "", "w.0.et: error: node 0 'n0': there is no group '7'; --groups names the JSON of "
                                                    "ASTRA-sim's --comm-group-configuration\n"))

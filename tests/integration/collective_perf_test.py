@@ -153,7 +153,7 @@ class CollectivePerf(unittest.TestCase):
         self.assertLess(together[0], 36)
         self.assertGreater(together[1], alone[1] + 0.5)  # the first call of 20 waits for them
         self.assertLess(together[1], alone[1] + 32 / 20)
-        self.assertEqual(run(*call, "-g", "3"), (1, "", "error: -g 3: the 8 GPUs of host 0 cannot be "
+        self.assertEqual(run(*call, "-g", "3"), (1, "", f"{ONE}: error: -g 3: the 8 GPUs of host 0 cannot be "
                                                  "divided among processes of 3; write a divisor of 8\n"))
 
     def test_sendrecv_is_a_ring(self):
@@ -351,17 +351,17 @@ class CollectivePerf(unittest.TestCase):
                          (2, "collective-perf: error: there is no collective 'all_reduse'; did you mean 'all-reduce'?"))
 
     def test_what_the_cluster_does_not_have(self):
-        for words, message in [
-            (["--group", "4-11"], "there is no rank 8: the cluster has 8 GPUs, ranks 0 to 7"),
-            (["--group", "0-3", "--shift", "6"], "there is no rank 8: the cluster has 8 GPUs, ranks 0 to 7"),
-            (["--group", "0-3", "--shift", "2"], "rank 1 is in two groups"),
-            (["--group", "0-3", "--group", "4-5"], "the groups 0-3 and 4-5 have different sizes"),
-            (["--hosts", "2"], "the cluster has 1 hosts, not 2"),
-            (["--ranks-per-host", "9"], "host 0 has 8 GPUs, not 9"),
-            (["-r", "8"], "there is no root 8 in a group of 8"),
+        for words, place, message in [
+            (["--group", "4-11"], "--group 4-11", "there is no rank 8: the cluster has 8 GPUs, ranks 0 to 7"),
+            (["--group", "0-3", "--shift", "6"], "--group 0-3", "there is no rank 8: the cluster has 8 GPUs, ranks 0 to 7"),
+            (["--group", "0-3", "--shift", "2"], ONE, "rank 1 is in two groups"),
+            (["--group", "0-3", "--group", "4-5"], ONE, "the groups 0-3 and 4-5 have different sizes"),
+            (["--hosts", "2"], ONE, "the cluster has 1 hosts, not 2"),
+            (["--ranks-per-host", "9"], ONE, "host 0 has 8 GPUs, not 9"),
+            (["-r", "8"], "-r 8", "there is no root 8 in a group of 8"),
         ]:
             with self.subTest(words=words):
-                self.assertEqual(run("all_reduce", "--cluster", ONE, *words), (1, "", f"error: {message}\n"))
+                self.assertEqual(run("all_reduce", "--cluster", ONE, *words), (1, "", f"{place}: error: {message}\n"))
         self.assertEqual(run("all_reduce", "--cluster", "no.topo"),
                          (1, "", "no.topo: error: cannot read: No such file or directory\n"))
 

@@ -5,8 +5,10 @@ Usage: commands_test.py DRYDOCK
 
 import os
 import pathlib
+import re
 import shutil
 import signal
+import subprocess
 import sys
 import time
 import unittest
@@ -62,6 +64,15 @@ class Commands(unittest.TestCase):
         self.assertEqual(
             self.programs_called(),
             ["apt-get", "apt-get", "build-nccl", "apt-get", "apt-get", "build-ns3", "cmake", "ninja", *sandbox.TOOLS])
+
+    def test_the_first_command_builds_every_command(self):
+        help_text = subprocess.run([sandbox.DRYDOCK, "help"], text=True, capture_output=True, check=True).stdout
+        tools = set(re.findall(r"^  ([\w-]+)  ", help_text.split("\n\n", 1)[1], re.M))
+        targets = re.search(r"^tool_targets=\(([^)]*)\)", (sandbox.ROOT / "scripts/setup.sh").read_text(), re.M)[1].split()
+        executables = {name if name in tools else name.removeprefix("drydock-") for name in targets}
+        self.assertLessEqual({"capture", "sweep", "search", "nccl-record", "collective-perf"}, executables)
+        self.assertEqual(tools & {"workload-gen", "simccl", "compute-sim", "exec-engine", "report", "collective-perf", "nccl-record",
+                                  "capture", "sweep", "search", "gpu-profiler"} - executables, {"gpu-profiler"})
 
     def test_second_run_starts_with_the_first_stage(self):
         self.pipeline(*INPUTS)
@@ -226,7 +237,7 @@ run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
         self.pipeline(*INPUTS, "--out=out", "--processes=4", "--hostfile", "hosts.txt", "--threads=2")
         as_root = "--allow-run-as-root " if os.geteuid() == 0 else ""
         self.assertEqual(self.sandbox.calls()[-3:], [
-            f"mpirun --quiet --bind-to none --oversubscribe -np 4 --hostfile hosts.txt {as_root}"
+            f"mpirun --quiet --bind-to none --oversubscribe -np 4 --hostfile hosts.txt -x DRYDOCK_RUN_LOCK {as_root}"
             f"{self.box}/build/release/bin/exec-engine --if-changed out --threads 2",
             "exec-engine --if-changed out --threads 2",
             "report --if-changed out",
@@ -272,7 +283,10 @@ run_pipeline.sh: the whole log is .deps/log/fetch-nccl.log
         (self.world / "slow-stage").write_text("simccl")
         process = self.sandbox.start("run_pipeline.sh", *INPUTS)
         self.sandbox.wait_for_call("simccl")
-        self.expect(self.pipeline(*INPUTS), 1, "run_pipeline.sh: error: another run is writing to runs/model-cluster\n")
+        status, _, said = self.pipeline(*INPUTS)
+        self.assertEqual(status, 1)
+        self.assertRegex(said, r"^runs/model-cluster: error: process \d+ \(run_pipeline.sh run model.yaml cluster.topo\) is "
+                                        "writing into this directory; wait for its end, or give another directory\n$")
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=10)
 

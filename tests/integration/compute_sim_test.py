@@ -85,7 +85,7 @@ class ComputeSim(unittest.TestCase):
         status, explained, stderr = self.run_tool(
             "explain", "--gpu", "h100-sxm-80g", "--gpu", "a100-sxm-80g", "--submodules",
             ROOT / "configs/submodules/deepseek-v3-moe-layer.yaml", "-q", "--submodule", "kind: cast, elements: 4096")
-        self.assertEqual((status, stderr), (1, "error: submodule 'attention.query-down': there is no time for gemm "
+        self.assertEqual((status, stderr), (1, f"{ROOT}/configs/gpus/a100-sxm-80g.yaml: error: submodule 'attention.query-down': there is no time for gemm "
                                                "4096x1536x7168 fp8 on the GPU 'a100-sxm-80g':\n"
                                                "  profile: no row of that kernel and type in 1 profile\n"
                                                "  model: " + str(ROOT) + "/configs/gpus/a100-sxm-80g.yaml has no gemm "
@@ -166,7 +166,7 @@ class ComputeSim(unittest.TestCase):
         self.expect_error("compute-sim: error: --model-order names 'model' twice\n" + see.format("explain"), "explain",
                           "run", "--model-order", "model,profile,model", status=2)
         (self.folder / "t.json").write_text('{"traceEvents": []}')
-        self.expect_error("error: a profile can hold no kernel of t.json\n", "import", "--from", "kineto", "--gpu",
+        self.expect_error("t.json: error: a profile can hold no kernel of t.json\n", "import", "--from", "kineto", "--gpu",
                           "h100-sxm-80g", "t.json")
         self.profile("gemm,fp16,1,2,3,4 us\n")
         self.expect_error("p.csv: error: this profile was measured on 'a100-sxm-80g', not on 'h100-sxm-80g'\n", "fit", "--gpu",
@@ -219,14 +219,14 @@ class ComputeSim(unittest.TestCase):
     def test_unknown_names(self):
         self.expect_error("compute-sim: error: unknown compute model 'modl'; did you mean 'model'?; valid are profile, "
                           "model, scaled\ncompute-sim: see compute-sim --help\n", "run", "--model-order", "modl", status=2)
-        self.expect_error("error: the GPU 'a100-sxm-80g' has no attention library 'flash2'; did you mean 'flash-2'?; "
+        self.expect_error("gpus/a100-sxm-80g.yaml: error: the GPU 'a100-sxm-80g' has no attention library 'flash2'; did you mean 'flash-2'?; "
                           "valid are transformer-engine, pytorch, flash-2, trtllm, flash, cudnn\n", "run", "--attention-library", "flash2")
 
     def test_an_unknown_kernel(self):
         status, _, stderr = self.run_tool("run", "--model-order", "scaled", "-q")
         self.assertEqual(status, 1)
         self.assertFalse(self.times.exists())
-        self.assertTrue(stderr.startswith("error: submodule "), stderr)
+        self.assertTrue(stderr.startswith("gpus/a100-sxm-80g.yaml: error: submodule "), stderr)
 
     def test_an_interrupted_or_refused_write_leaves_the_old_artefact(self):
         self.run_tool("run", "-q")

@@ -144,7 +144,7 @@ class NcclRecord(unittest.TestCase):
         names = "RANK WORLD_SIZE LOCAL_RANK LOCAL_WORLD_SIZE OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_LOCAL_RANK".split()
         command = "echo " + " ".join(f"${name}" for name in names)
         status, stdout, stderr = self.record(H100, "sh", "-c", command, options=["--ranks", 12])
-        self.assertEqual((status, stderr), (1, "error: the program made no NCCL call that moves data\n"))
+        self.assertEqual((status, stderr), (1, "sh: error: the program made no NCCL call that moves data\n"))
         wanted = [f"{r} 12 {r % 8} {8 if r < 8 else 4} {r} {r % 8}" for r in range(12)]
         self.assertEqual(sorted(stdout.splitlines()), sorted(wanted))
 
@@ -156,7 +156,7 @@ class NcclRecord(unittest.TestCase):
         self.assertIn("recorded", self.record(A100, *program, "other", options=options)[2])
 
     def test_mismatched_calls_are_reported(self):
-        world = "error: communicator of ranks 0, 1, 2, 3, ...: "
+        world = f"{built}/layout: error: communicator of ranks 0, 1, 2, 3, ...: "
         hang = "; NCCL would hang or mix up data\n"
         self.expect_error(world + "collective 1: rank 3 calls all-reduce of 100 float32 (sum), rank 0 calls all-reduce of "
                           "1048576 float32 (sum)" + hang, self.layout(A100, "count"))
@@ -168,18 +168,18 @@ class NcclRecord(unittest.TestCase):
                           self.layout(A100, "overflow"))
 
     def test_missing_ranks_are_reported(self):
-        self.expect_error("error: all processes have waited 2 s for ranks that do not arrive; NCCL would hang here\n"
+        self.expect_error(f"{built}/layout: error: all processes have waited 2 s for ranks that do not arrive; NCCL would hang here\n"
                           "  ncclCommSplit: 7 of 8 ranks have arrived; 1 has not: 3\n",
                           self.layout(A100, "split", options=["--patience", 2]))
 
     def test_failing_processes_are_reported(self):
-        self.expect_error("error: process 3 was killed by signal 6 (Aborted)\n", self.layout(A100, "crash"))
+        self.expect_error(f"{built}/layout: error: process 3 was killed by signal 6 (Aborted)\n", self.layout(A100, "crash"))
         script = "test $RANK != 2 || { echo out of luck >&2; exit 7; }"
-        self.expect_error("[2] out of luck\nerror: process 2 ended with status 7; the end of its stderr:\nout of luck\n",
+        self.expect_error("[2] out of luck\nsh: error: process 2 ended with status 7; the end of its stderr:\nout of luck\n",
                           self.record(A100, "sh", "-c", script))
         status, _, stderr = self.record(A100, "/no/such/program")
         self.assertEqual(status, 1)
-        self.assertRegex(stderr, "error: process [0-7] ended with status 127; the end of its stderr:\n"
+        self.assertRegex(stderr, "/no/such/program: error: process [0-7] ended with status 127; the end of its stderr:\n"
                                  "cannot start /no/such/program: No such file or directory\n")
 
     def test_wrong_usage(self):

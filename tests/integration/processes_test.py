@@ -232,7 +232,7 @@ class Processes(unittest.TestCase):
         for stage in ("simccl", "compute-sim"):
             succeed(BIN / stage, broken)
         first = self.engine(run_dir=broken)
-        self.assertRegex(first.stderr, r"^error: a queue pair from host \d to host \d gave up at [^\n]*\n$")
+        self.assertRegex(first.stderr, rf"^{broken}: error: a queue pair from host \d to host \d gave up at [^\n]*\n$")
         self.expect_error(1, first.stderr, run_dir=broken)
         self.assertEqual(list(broken.glob("*4-timeline*")), [])
 
@@ -280,7 +280,7 @@ class Processes(unittest.TestCase):
             succeed(BIN / stage, plain)
         done = self.engine("--network", "analytical", "-q", processes=2, run_dir=plain)
         self.assertEqual((done.returncode, done.stderr),
-                         (1, "error: the analytical network runs in one process; leave out mpirun\n"))
+                         (1, f"{plain}: error: the analytical network runs in one process; leave out mpirun\n"))
 
     def test_processes_with_different_runs_are_refused(self):
         other = self.folder / "other"

@@ -170,7 +170,7 @@ class Mistakes(Recorded):
     def test_a_missing_rank_is_named(self):
         run = self.generate("run", *THREE_WAYS)
         self.assertEqual(self.record(run, "--ranks", "7", "--patience", "2"),
-                         (1, "", "error: all processes have waited 2 s for ranks that do not arrive; NCCL would hang here\n"
+                         (1, "", f"{run}: error: all processes have waited 2 s for ranks that do not arrive; NCCL would hang here\n"
                                  "  ncclCommInitRank: 7 of 8 ranks have arrived; 1 has not: 7\n"))
 
 

@@ -58,6 +58,7 @@ BUILD = 'mkdir -p "$(dirname "$2/PRODUCT")"; touch "$2/PRODUCT"'
 TOOL = """
   if [[ -f $box/world/slow-stage && $name == "$(<"$box/world/slow-stage")" ]]; then sleep 30; fi
   echo "$name: done" >&2
+  for out; do [[ ! -d $out ]] || touch "$out/$name"; done
   [[ ! -f $box/world/exit-$name ]] || exit "$(<"$box/world/exit-$name")" """
 
 

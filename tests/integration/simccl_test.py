@@ -33,8 +33,9 @@ class Explain(unittest.TestCase):
         self.assertEqual(run("explain", *arguments),
                          (2, "", f"simccl: error: {message}\nsimccl: see simccl explain --help\n"))
 
-    def expect_error(self, message, *arguments):
-        self.assertEqual(run("explain", *arguments), (1, "", f"error: {message}\n"))
+    def expect_error(self, message, *arguments, place=None):
+        place = place or arguments[arguments.index("--cluster") + 1]
+        self.assertEqual(run("explain", *arguments), (1, "", f"{place}: error: {message}\n"))
 
     def test_the_choice_and_the_reason(self):
         text = self.explain("--cluster", H100, "--group", "0-15", "--collective", "all_reduce", "--size", "64MiB")
@@ -140,7 +141,7 @@ predicted (us)            LL       LL128      Simple
 
     def test_what_the_cluster_does_not_have(self):
         call = ["--cluster", H100, "--collective", "all_reduce", "--size", "8"]
-        self.expect_error("there is no rank 64: the cluster has 64 GPUs, ranks 0 to 63", *call, "--group", "60-70")
+        self.expect_error("there is no rank 64: the cluster has 64 GPUs, ranks 0 to 63", *call, "--group", "60-70", place="--group 60-70")
         self.expect_error("there is no root 4 in a group of 4", *call, "--group", "0-3", "--root", "4")
         self.expect_error("7 B are not a whole number of elements of bf16 (2 B each)", *call[:-1], "7")
         self.expect_error("4 elements do not divide among 64 members; the nearest size that does is 128 B",
@@ -212,10 +213,10 @@ plan,work,flow,source,destination,bytes,channel,step,link,source_nic,destination
             sent[int(flow["source"]), int(flow["destination"])] += int(flow["bytes"])
         pairs = {(a, b) for a in range(8, 16) for b in range(8, 16) if a != b}
         self.assertEqual(sent, dict.fromkeys(pairs, 8 << 20))
-        self.assertEqual(run("explain", *words), (1, "", "error: --buffers userbuffers: the call bypasses NCCL; 'simccl expand' "
+        self.assertEqual(run("explain", *words), (1, "", f"{A100}: error: --buffers userbuffers: the call bypasses NCCL; 'simccl expand' "
                                                          "lists its flows\n"))
         self.assertEqual(run("expand", *words[:3], "0,8", *words[4:]),
-                         (1, "", "error: userbuffers: all members must be GPUs of one host, whose memory they map\n"))
+                         (1, "", f"{A100}: error: userbuffers: all members must be GPUs of one host, whose memory they map\n"))
 
     def test_flows_of_a_group_keep_the_order_of_its_works(self):
         words = ["--cluster", A100, "--group", "0-7"]

@@ -33,7 +33,7 @@ class Text(Graphs):
         self.assertEqual(self.run_tool("dot", run, "--ranks", "9")[0], 1)
         status, _, stderr = self.run_tool("dot", self.generate("more", "llama-3-70b", "dgx-h100-8"))
         self.assertEqual(status, 1)
-        self.assertRegex(stderr, r"^error: \d+ ops are too many to draw \(at most 20000\); --ranks, --layers, --micro-batches and "
+        self.assertRegex(stderr, r"^\S+/more: error: \d+ ops are too many to draw \(at most 20000\); --ranks, --layers, --micro-batches and "
                                  r"--ops narrow them down\n$")
 
     def test_stats_add_up(self):
@@ -63,7 +63,7 @@ class Text(Graphs):
         self.assertEqual(self.run_tool("diff", a, a, "--check"), (0, "", ""))
         b = self.generate("b", *SMALL, "training.recompute=none")
         status, stdout, stderr = self.run_tool("diff", a, b, "--shown", "2", "--json", self.folder / "diff.json")
-        self.assertEqual((status, stderr), (1, f"error: {a} and {b} differ\n"))
+        self.assertEqual((status, stderr), (1, f"{a}: error: this workload and that of {b} differ\n"))
         self.assertRegex(stdout, r"(?m)^  1x A hardware FLOP \S+; B hardware FLOP \S+$")
         self.assertRegex(stdout, r"(?m)^8 ranks compared, as \d with different programs; 8 of them differ$")
         self.assertRegex(stdout, r"(?m)^      A: rank 0, op \d+, recompute micro-batch 0 layer \d+, ")

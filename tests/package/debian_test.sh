@@ -34,7 +34,7 @@ inside() { chroot "$machine" /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:
 
 inside 'apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends ./drydock_*.deb' >"$work/log" 2>&1 ||
   { tail -20 "$work/log"; exit 1; }
-inside 'drydock run gpt-22b dgx-a100-80g-1 --network analytical --out run && drydock doctor && drydock gpus >/dev/null'
+inside 'drydock run gpt-22b dgx-a100-80g-1 --network analytical --out run && drydock doctor && drydock gpus >/dev/null && drydock capture --help >/dev/null'
 "$build/bin/drydock" run gpt-22b dgx-a100-80g-1 --network analytical -q --out "$work/run" >/dev/null
 cmp "$machine/root/run/summary.txt" "$work/run/summary.txt"
 inside 'dpkg -r drydock >/dev/null && ! command -v drydock'

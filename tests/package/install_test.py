@@ -2,19 +2,27 @@
 
 Usage: install_test.py BUILD
 """
+import fcntl
 import gzip
 import os
 import pathlib
+import pty
+import re
+import select
+import shlex
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
+import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = None  # from the command line
 TOOLS = ["drydock", "workload-gen", "simccl", "compute-sim", "exec-engine", "report", "collective-perf", "nccl-record",
-         "drydock-sweep", "drydock-search", "drydock-goodput"]
+         "drydock-sweep", "drydock-search", "drydock-goodput", "drydock-capture"]
 
 
 class Installed(unittest.TestCase):
@@ -71,6 +79,13 @@ class Installed(unittest.TestCase):
                                   stderr=subprocess.PIPE)
             self.assertEqual((done.returncode, done.stderr.decode()), (0, ""), page.name)
 
+    def test_capture_has_its_parts(self):
+        self.assertIn("--setup", self.call("drydock", "capture", "--help").stdout)
+        for part in ["lib/drydock/hackcuda/libhackcuda.so", "lib/drydock/launch/intercept", "share/drydock/capture/hooks"]:
+            self.assertTrue((self.tree / part).exists(), part)
+        (self.folder / "train.sh").write_text("torchrun --nproc-per-node=8 train.py\n")
+        self.assertIn("train.py", self.call("drydock", "capture", "--arguments-only", "--", "bash", "train.sh").stdout)
+
     def complete(self, line):
         """What bash offers for the last word of a line."""
         words = line.split(" ")
@@ -87,9 +102,53 @@ class Installed(unittest.TestCase):
         self.assertEqual(self.complete("simccl explain --collec"), ["--collective"])
         self.assertEqual(self.complete("drydock what-if --bet"), ["--better"])
 
+    def complete_in_zsh(self, line):
+        """What zsh, on a terminal, shows and has in its line after TAB."""
+        # ^X^P prints the line, so that the test knows when the completion has ended.
+        setup = (f"PROMPT=''; fpath=({shlex.quote(str(self.tree))}/share/zsh/vendor-completions $fpath); autoload -U compinit; "
+                 "compinit -u -D; bindkey '\\t' complete-word; LISTMAX=1000; "
+                 "show() { print; print -r -- \"<$BUFFER>\" }; zle -N show; bindkey '^X^P' show; print rea''dy\n")
+        ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 200, 0, 0))
+        environment = {"PATH": f"{self.tree}/bin:/usr/bin:/bin", "HOME": str(self.folder), "TERM": "dumb"}
+        with subprocess.Popen(["zsh", "-f", "-i"], stdin=theirs, stdout=theirs, stderr=theirs, env=environment, cwd=self.folder,
+                              start_new_session=True) as process:
+            os.close(theirs)
+            try:
+                os.write(ours, setup.encode())
+                self.read_until(ours, rb"ready\r")
+                os.write(ours, line.encode() + b"\t\x18\x10")
+                shown = self.read_until(ours, rb"<[^\r]*>\r")
+            finally:
+                process.kill()
+        os.close(ours)
+        shown, _, rest = shown.decode().rpartition("<")
+        return shown.split(), rest.partition(">")[0]
+
+    def read_until(self, terminal, pattern):
+        text, end = b"", time.monotonic() + 60
+        while not re.search(pattern, text):
+            self.assertLess(time.monotonic(), end, text)
+            if select.select([terminal], [], [], 1)[0]:
+                text += os.read(terminal, 4096)
+        return text
+
     @unittest.skipUnless(shutil.which("zsh"), "zsh is not installed")
-    def test_completion_for_zsh_is_valid(self):
-        self.call("zsh", "-n", self.tree / "share/zsh/vendor-completions/_drydock")
+    def test_completion_for_zsh(self):
+        try:
+            os.close(pty.openpty()[0])
+        except OSError as error:
+            self.skipTest(f"no terminal can be opened here: {error}")
+        for line, completed in [("drydock wh", "drydock what-if "), ("drydock run --hostf", "drydock run --hostfile "),
+                                ("drydock run gpt-22b-", "drydock run gpt-22b-sp-selective "),
+                                ("drydock collectives --cluster selen", "drydock collectives --cluster selene "),
+                                ("drydock what-if --bet", "drydock what-if --better "),
+                                ("simccl explain --collec", "simccl explain --collective ")]:
+            with self.subTest(line=line):
+                self.assertEqual(self.complete_in_zsh(line)[1], completed)
+        offered, line = self.complete_in_zsh("drydock ")
+        self.assertEqual(line, "drydock ")
+        self.assertTrue({"run", "check", "capture", "sweep", "what-if", "collectives", "simccl", "help", "--version"} <= set(offered), offered)
 
     def test_documents_open_by_topic(self):
         self.assertTrue(self.call("drydock", "help", "cluster-file").stdout.startswith("# "))

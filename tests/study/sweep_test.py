@@ -197,7 +197,7 @@ metrics: [mfu]
         self.assertEqual(status, 1)
         self.assertIn("no point is left: none of 2 fulfills the constraints; 'tensor > 8' refuses 2", error)
         status, error = self.refused("--over", "cluster.hosts=1..1000", "--over", "training.global_batch=1..1000")
-        self.assertEqual((status, error.strip()), (1, "error: 1000000 points: if you mean that, add --yes"))
+        self.assertEqual((status, error.strip()), (1, f"{MODEL}: error: 1000000 points: if you mean that, add --yes"))
         status, error = self.refused("--over", "parallel.tensor=1,2", "--network", "packet")
         self.assertEqual(status, 1)
         self.assertIn("a study has no --network packet; use fluid, and 'drydock run' for a point of interest", error)
@@ -230,7 +230,8 @@ metrics: [mfu]
         process.terminate()
         process.wait()
         self.assertEqual(status, 1)
-        self.assertIn("another sweep or search is writing into this directory", error)
+        self.assertRegex(error, rf"{self.out}: error: process {process.pid} \(drydock-sweep .*\) is writing into this directory; "
+                                "wait for its end, or give another directory\n")
 
     def test_a_worker_that_dies_loses_its_point_alone(self):
         process = subprocess.Popen(command(MODEL, CLUSTER, "--set", "training.global_batch=1024", "--network", "fluid", "--over",

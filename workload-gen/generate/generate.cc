@@ -42,12 +42,13 @@ Result<Overrides> SplitOverrides(const std::vector<std::string>& all) {
     } else if (IsClusterOverride(assignment)) {
       split.cluster.push_back(assignment);
     } else if (MeansInference(assignment.substr(0, assignment.find_first_of(".=")))) {
-      return Error(fmt::format("--set {}: {}", assignment, kInferenceText));
+      return Error(kInferenceText, {"--set " + assignment, 0, 0});
     } else {
       return Error(
-          fmt::format("--set {}: no such section; sections are {} (model.yaml) and cluster, hosts, "
-                      "fabric, transport, faults, jitter, nccl, cost, storage (cluster.topo)",
-                      assignment, Join(SectionNames())));
+          fmt::format("no such section; sections are {} (model.yaml) and cluster, hosts, fabric, "
+                      "transport, faults, jitter, nccl, cost, storage (cluster.topo)",
+                      Join(SectionNames())),
+          {"--set " + assignment, 0, 0});
     }
   }
   return split;

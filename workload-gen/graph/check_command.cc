@@ -40,6 +40,8 @@ class CheckCommand final : public Command {
     });
   }
 
+  std::string Subject() const override { return run_; }
+
   Status Run(const CommonOptions& common) const override {
     if (!cluster_.empty()) return CheckCluster();
     ASSIGN_OR_RETURN(const WorkloadFile file, ReadWorkload(run_, WorkloadParts::kAll));

@@ -110,8 +110,12 @@ Status Run(const Options& o, const CommonOptions& common) {
   return WriteText(o.output, cluster->text);
 }
 
+std::string Subject(const Options& options) { return options.place; }
+
 }  // namespace
 
-std::unique_ptr<Command> MakeImportClusterCommand() { return MakeCommand(kInfo, Declare, Run); }
+std::unique_ptr<Command> MakeImportClusterCommand() {
+  return MakeCommand<Options>(kInfo, Declare, Run, Subject);
+}
 
 }  // namespace drydock

@@ -54,7 +54,7 @@ class DiffCommand final : public Command {
     if (!json_.empty()) RETURN_IF_ERROR(WriteFileAtomically(json_, DiffJson(diff)));
     fmt::print("{}", Printable(DiffText(diff, shown_)));
     if (diff.equal()) return OkStatus();
-    return Error(fmt::format("{} and {} differ", a_, b_));
+    return Error(fmt::format("this workload and that of {} differ", b_), {a_, 0, 0});
   }
 
  private:

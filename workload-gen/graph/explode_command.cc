@@ -3,10 +3,12 @@
 
 #include <CLI/CLI.hpp>
 
+#include "core/base/cli.h"
 #include "core/base/files.h"
 #include "core/base/plural.h"
 #include "core/base/writable.h"
 #include "core/model/calls/rank_list.h"
+#include "core/rundir/run_lock.h"
 #include "core/schema/artefacts/artefacts.h"
 #include "workload-gen/graph/check/check.h"
 #include "workload-gen/graph/check/proof.h"
@@ -51,12 +53,15 @@ class ExplodeCommand final : public Command {
     });
   }
 
+  std::string Subject() const override { return run_; }
+
   Status Run(const CommonOptions& common) const override {
     ASSIGN_OR_RETURN(const WorkloadFile file, ReadWorkload(run_, WorkloadParts::kAll));
     ExplodeOptions options = options_;
     if (!ranks_.empty()) {
       ASSIGN_OR_RETURN(options.ranks, ParseRanks(ranks_));
-      RETURN_IF_ERROR(CheckRanks(options.ranks, file.workload.rank_count()));
+      RETURN_IF_ERROR(
+          PlacedIn("--ranks " + ranks_, CheckRanks(options.ranks, file.workload.rank_count())));
     }
     KernelTimes times;
     const bool timed = FileExists(run_ + "/" + kKernelTimesName);
@@ -109,7 +114,10 @@ class MergeCommand final : public Command {
     });
   }
 
+  std::string Subject() const override { return place_; }
+
   Status Run(const CommonOptions& common) const override {
+    ASSIGN_OR_RETURN(const RunLock lock, LockRun(kMerge, common, run_, RunLock::Missing::kMake));
     if (!common.check) RETURN_IF_ERROR(CheckCanWrite(run_ + "/" + kManifestName));
     ASSIGN_OR_RETURN(const Merged merged, Merge(place_));
     if (!unproven_) RETURN_IF_ERROR(Prove(common, merged.workload));

@@ -4,10 +4,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "core/base/cli.h"
 #include "core/base/files.h"
 #include "core/base/plural.h"
 #include "core/base/spelling.h"
 #include "core/base/writable.h"
+#include "core/rundir/run_lock.h"
 #include "core/schema/artefacts/artefacts.h"
 #include "core/schema/cluster/cluster_file.h"
 #include "workload-gen/graph/check/check.h"
@@ -72,8 +74,11 @@ class ImportCommand final : public Command {
     CheckOptions(command, [this, &common] { return CheckUsage(common); });
   }
 
+  std::string Subject() const override { return input_.place; }
+
   Status Run(const CommonOptions& common) const override {
     ASSIGN_OR_RETURN(const ForeignFormat* format, FindForeignFormat(from_));
+    ASSIGN_OR_RETURN(const RunLock lock, LockRun(kInfo, common, run_, RunLock::Missing::kMake));
     if (!common.check) RETURN_IF_ERROR(CheckCanWrite(run_ + "/" + kManifestName));
     ASSIGN_OR_RETURN(const ClusterInput cluster, LoadCluster(cluster_, overrides_));
     for (const std::string& note : cluster.notes) Report(kInfo, common, "note: " + note);
@@ -109,7 +114,8 @@ class ImportCommand final : public Command {
     const CheckReport report = CheckWorkload(workload);
     RETURN_IF_ERROR(ToStatus(report, input_.place));
     for (const std::string& note : report.notes) Report(kInfo, common, "note: " + note);
-    ASSIGN_OR_RETURN(const size_t created, CreateCommunicators(workload, communicators_));
+    ASSIGN_OR_RETURN(const size_t created,
+                     PlacedIn(cluster_, CreateCommunicators(workload, communicators_)));
     Report(kInfo, common,
            fmt::format("{}: {} in {}, {}, {}, {}; {}, {} created", workload.totals.model_name,
                        workload.totals.layout, Plural(workload.class_count, "class"),

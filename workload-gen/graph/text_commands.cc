@@ -40,6 +40,8 @@ class TextCommand : public Command {
     RequireIf(command, "RUN", [this] { return run_.empty(); });
   }
 
+  std::string Subject() const override { return run_; }
+
   Status Run(const CommonOptions& common) const override {
     ASSIGN_OR_RETURN(const WorkloadFile file, ReadWorkload(run_, WorkloadParts::kAll));
     ASSIGN_OR_RETURN(const std::string text, Text(file));

@@ -53,6 +53,7 @@ struct WorkloadFile {
   Workload workload;
   ClusterInput cluster;  // without its topology, which is in the workload
   std::string attention_backend;
+  std::string maker;  // the tool
   std::string sha256;
 };
 Result<WorkloadFile> ReadWorkload(const std::string& run, WorkloadParts parts);

@@ -407,6 +407,7 @@ Result<WorkloadFile> ReadWorkload(const std::string& run, WorkloadParts parts) {
   RETURN_IF_ERROR(protocol::Load(path, kKind, kMaker, &manifest, &file.sha256));
   RETURN_IF_ERROR(DecodeManifest(manifest, path, &file.cluster, &file.workload));
   file.attention_backend = manifest.attention_backend();
+  file.maker = manifest.provenance().tool();
   if (parts == WorkloadParts::kAll) {
     RETURN_IF_ERROR(ReadPrograms(run, manifest, &file.workload));
   }

@@ -45,6 +45,7 @@ class Writer {
 
   Result<ClusterText> Write(int nics, Bandwidth rate, const std::string& name) {
     out_.notes = inventory_.notes;
+    RETURN_IF_ERROR(CheckNames());
     RETURN_IF_ERROR(NumberNics(nics));
     const YamlNode* hosts = Find(base_, {"hosts"});
     const YamlNode* latency = Find(base_, {"fabric", "leaf", "latency"});
@@ -91,6 +92,22 @@ class Writer {
       if (static_cast<unsigned char>(c) < ' ' || c == 127) c = '?';
     }
     return text;
+  }
+
+  // A cluster file has no names with control characters.
+  Status CheckNames() const {
+    for (const Cable& cable : inventory_.cables) {
+      for (const CableEnd* end : {&cable.a, &cable.b}) {
+        for (const std::string& name : {end->device, end->port}) {
+          if (drydock::Printable(name) == name && name.find('\n') == name.npos) continue;
+          return Error(
+              fmt::format("the name '{}' has a control character; give the device or port "
+                          "another name",
+                          Printable(name)));
+        }
+      }
+    }
+    return OkStatus();
   }
 
   static Result<double> Metres(const std::string& text) {

@@ -70,7 +70,8 @@ class Reader {
   Status Add(const LogName& log, int host) {
     ASSIGN_OR_RETURN(const std::string content, ReadFile(log.path));
     if (content.size() % sizeof(RecordEntry) != 0) {
-      return Error(fmt::format("the recording of process {} is truncated", log.process));
+      return Error(fmt::format("the recording of process {} is truncated", log.process),
+                   {log.path, 0, 0});
     }
     for (size_t at = 0; at < content.size(); at += sizeof(RecordEntry)) {
       RecordEntry entry;
@@ -102,7 +103,8 @@ class Reader {
   Status Add(const RecordEntry& entry, const LogName& log, int host) {
     const auto h = static_cast<size_t>(host);
     if (entry.device < 0 || entry.device >= gpus_[h] || !IsSound(entry)) {
-      return Error(fmt::format("the recording of process {} is damaged", log.process));
+      return Error(fmt::format("the recording of process {} is damaged", log.process),
+                   {log.path, 0, 0});
     }
     const int rank = first_rank_[h] + entry.device;
     const LogName*& owner = owner_[static_cast<size_t>(rank)];

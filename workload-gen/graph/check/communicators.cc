@@ -56,6 +56,7 @@ Result<size_t> CreateCommunicators(const Workload& workload, const CommunicatorO
   const std::vector<size_t> first = FirstOfPlacement(workload);
   size_t created = 0;
   for (size_t group = 0; group < workload.groups.size(); ++group) {
+    if (options.progress) options.progress(group, workload.groups.size());
     if (options.once_per_placement && first[group] != group) continue;
     const Result<NcclCommunicator> communicator =
         world.CreateCommunicator(PlacesOf(workload.groups[group], placement, workload.topology));

@@ -9,6 +9,7 @@
 #ifndef DRYDOCK_WORKLOAD_GEN_GRAPH_CHECK_COMMUNICATORS_H_
 #define DRYDOCK_WORKLOAD_GEN_GRAPH_CHECK_COMMUNICATORS_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@ std::vector<size_t> FirstOfPlacement(const Workload& workload);
 struct CommunicatorOptions {
   std::string library_path;         // empty: the library of this installation
   bool once_per_placement = false;  // one communicator for all groups of the same placement
+  // Called with the number of groups that have theirs and that of all.
+  std::function<void(size_t done, size_t of)> progress;
 };
 
 // Returns the number of communicators created. An error names the role and the ranks of the group

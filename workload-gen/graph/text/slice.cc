@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/base/cli.h"
 #include "core/model/calls/rank_list.h"
 
 namespace drydock {
@@ -26,7 +27,8 @@ Result<Slice> Slice::Make(const SliceWords& words, const Workload& workload) {
     std::iota(slice.ranks_.begin(), slice.ranks_.end(), 0);
   } else {
     ASSIGN_OR_RETURN(slice.ranks_, ParseRanks(words.ranks));
-    RETURN_IF_ERROR(CheckRanks(slice.ranks_, workload.rank_count()));
+    RETURN_IF_ERROR(
+        PlacedIn("--ranks " + words.ranks, CheckRanks(slice.ranks_, workload.rank_count())));
   }
   ASSIGN_OR_RETURN(slice.ops_, SetOf(words.ops));
   ASSIGN_OR_RETURN(slice.layers_, SetOf(words.layers));

@@ -1,6 +1,6 @@
 // Calls a function at an interval, on its own thread, until it is destroyed.
-#ifndef DRYDOCK_EXEC_ENGINE_COMMAND_TICKER_H_
-#define DRYDOCK_EXEC_ENGINE_COMMAND_TICKER_H_
+#ifndef DRYDOCK_CORE_PROGRESS_TICKER_H_
+#define DRYDOCK_CORE_PROGRESS_TICKER_H_
 
 #include <chrono>
 #include <condition_variable>
@@ -38,4 +38,4 @@ class Ticker {
 
 }  // namespace drydock
 
-#endif  // DRYDOCK_EXEC_ENGINE_COMMAND_TICKER_H_
+#endif  // DRYDOCK_CORE_PROGRESS_TICKER_H_
