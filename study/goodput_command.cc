@@ -188,7 +188,7 @@ Status Run(const Options& options, const CommonOptions& common) {
   result.sampling.samples = options.samples;
   result.sampling.seed = options.seed;
   result.sampling.threads = JobsOr(options.jobs);
-  StudyProgress progress(kTool.name, common.quiet);
+  StudyProgress progress(kTool, common);
   result.sampling.progress = [&](size_t done) { progress.Show("samples", done, options.samples); };
   Result<std::vector<IntervalTrial>> trials =
       SetSteps(options, result.sampling, &result.posed.plan);

@@ -135,6 +135,12 @@ class JobMaker {
       notes_.remarks.push_back(
           "BERT's token types, pooler and dense layer of the head are not generated");
     }
+    if (!line_.empty_variables.empty()) {
+      notes_.remarks.push_back(fmt::format(
+          "${}: empty, as the script assigns {} on another path only; --variable "
+          "NAME=VALUE gives another value",
+          Join(line_.empty_variables, ", $"), line_.empty_variables.size() == 1 ? "it" : "them"));
+    }
     if (!line_.nccl_settings.empty()) {
       notes_.remarks.push_back(
           fmt::format("{}: ignored; NCCL settings come from cluster.topo (nccl.settings)",

@@ -362,6 +362,43 @@ std::map<std::string, int32_t> AssignedVariables(const std::string& text) {
   return lines;
 }
 
+// The variables that are the script's own: it assigns them, perhaps on another path than the one
+// that runs, and never asks whether its caller has set them. Where it has not assigned one, it is
+// empty.
+std::set<std::string> OwnVariables(const std::string& text,
+                                   const std::map<std::string, int32_t>& assigned) {
+  static const std::regex kAsked(
+      "\\$\\{([A-Za-z_][A-Za-z0-9_]*):?[-=?+]|"
+      "-[znv][ \\t]+[\"']?\\$?\\{?([A-Za-z_][A-Za-z0-9_]*)");
+  static const std::regex kItself("([A-Za-z_][A-Za-z0-9_]*)=[^\\n]*\\$\\{?\\1(?![A-Za-z0-9_])");
+  static const std::set<std::string> kOfSystem = {"PATH",     "HOME", "PWD",   "USER",
+                                                  "HOSTNAME", "IFS",  "TMPDIR"};
+  std::set<std::string> names;
+  for (const auto& [name, line] : assigned) {
+    if (!kOfSystem.contains(name)) names.insert(name);
+  }
+  for (const std::regex* pattern : {&kAsked, &kItself}) {
+    for (std::sregex_iterator match(text.begin(), text.end(), *pattern), end; match != end;
+         ++match) {
+      for (size_t i = 1; i < match->size(); ++i) names.erase((*match)[i].str());
+    }
+  }
+  return names;
+}
+
+// Those of `names` that the script reads and has not assigned where the command runs.
+std::vector<std::string> EmptyOnes(const std::set<std::string>& names, const std::string& text,
+                                   const ShellState& state) {
+  std::vector<std::string> empty;
+  for (const std::string& name : names) {
+    const ShellVariable* variable = state.Find(name);
+    const bool set = variable != nullptr && (variable->is_set || variable->unknown >= 0);
+    const std::regex read("\\$\\{?" + name + "(?![A-Za-z0-9_])");
+    if (!set && std::regex_search(text, read)) empty.push_back(name);
+  }
+  return empty;
+}
+
 Result<LaunchLine> ReadBareList(const ShellText& text, ShellState state) {
   state.no_globs = true;
   ShellParser parser(text);
@@ -414,7 +451,13 @@ Result<LaunchLine> ReadLaunchScript(const std::string& text, const std::string& 
     return line;
   }
   const ShellState initial = state;
-  if (text.size() <= kMaxScanned) session.assigned_lines = AssignedVariables(text);
+  std::set<std::string> own;
+  if (text.size() <= kMaxScanned) {
+    session.assigned_lines = AssignedVariables(text);
+    own = OwnVariables(text, session.assigned_lines);
+    for (const auto& [name, value] : given) own.erase(name);
+    for (const std::string& name : own) state.Unset(name);
+  }
   std::optional<ShellText> elsewhere;
   ShellScript script(
       std::move(state),
@@ -452,6 +495,7 @@ Result<LaunchLine> ReadLaunchScript(const std::string& text, const std::string& 
     line.missing_arguments.push_back(name.empty() ? fmt::format("${}", number)
                                                   : fmt::format("${} ({})", number, name));
   }
+  line.empty_variables = EmptyOnes(own, text, command.state);
   line.nccl_settings = NcclSettings(command.state);
   const std::optional<ShellText> workspace = Environment(command.state, "CUBLAS_WORKSPACE_CONFIG");
   if (workspace.has_value()) line.cublas_workspace = maker.Make(*workspace);

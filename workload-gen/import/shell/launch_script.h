@@ -43,6 +43,8 @@ struct LaunchLine {
   int64_t gpus = 0;                        // that the launcher starts; 0: not stated
   // Arguments of the script that it reads and that nobody gives: "$1 (ENV)", by number.
   std::vector<std::string> missing_arguments;
+  // Variables that the script reads, but assigns on another path only; they count as empty.
+  std::vector<std::string> empty_variables;
   std::vector<std::string> nccl_settings;  // NCCL_... that the script sets
   ScriptWord cublas_workspace;             // CUBLAS_WORKSPACE_CONFIG; empty: not set
   // The NVTE_... that choose Transformer Engine's attention, how it quantizes and whether it fuses

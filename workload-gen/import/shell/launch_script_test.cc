@@ -175,14 +175,20 @@ TEST(LaunchScript, NamesAScriptThatLiesElsewhere) {
             "           ^");
 }
 
-TEST(LaunchScript, AVariableOfAnotherPathIsUnknown) {
+TEST(LaunchScript, ItsOwnVariablesAreEmptyUntilAssigned) {
   const std::string script = "L=none\nif [ $L != none ]; then load=\"--load $L\"; fi\n";
-  EXPECT_EQ(Of(script, "--a $load --b"), "--a|<$load>|--b");
-  EXPECT_EQ(Arguments(script + "torchrun train.py --a $load --b\n", {{"load", ""}}), "--a|--b");
-  EXPECT_EQ(Of(script + "load=", "--a $load --b"), "--a|--b");
+  EXPECT_EQ(Of(script, "--a $load --b"), "--a|--b");
+  EXPECT_EQ(Of(script + "[ -n \"$load\" ] && X=1", "--a $load --b"), "--a|<$load>|--b")
+      << "the script asks whether its caller has set it";
+  EXPECT_EQ(Arguments(script + "torchrun train.py --a $load --b\n", {{"load", "x"}}), "--a|x|--b");
+  const Result<LaunchLine> line =
+      ReadLaunchScript(script + "torchrun train.py --a $load\n", "run.sh", {});
+  ASSERT_TRUE(line.ok()) << line.error().ToString();
+  EXPECT_EQ(line->empty_variables, std::vector<std::string>{"load"});
   EXPECT_EQ(Of("if [ a = b ]; then load=${load:-x}; fi", "--a $load"), "--a|<$load>");
-  EXPECT_EQ(Of("case a in b) X=1 ;; c) X=2 ;; esac", "--a $X"), "--a|<$X>");
-  EXPECT_EQ(Of("f() {\n  X=1\n}", "--a $X"), "--a|<$X>") << "a function that nobody calls";
+  EXPECT_EQ(Of("case a in b) X=1 ;; c) X=2 ;; esac", "--a $X"), "--a");
+  EXPECT_EQ(Of("f() {\n  X=1\n}", "--a $X"), "--a") << "a function that nobody calls";
+  EXPECT_EQ(Of("if [ $1 = b ]; then X=1; fi", "--a $X"), "--a|<$X>") << "perhaps it is assigned";
   EXPECT_EQ(Of("f() { X=1; }; f", "--a $X"), "--a|1");
   EXPECT_EQ(Of("if [ a = b ]; then X=1; fi", "--a ${X:-2}"), "--a|2");
 }
@@ -308,7 +314,7 @@ INSTANTIATE_TEST_SUITE_P(
         Construct{"X=1; case $(uname) in a) X=2 ;; esac",
                   "1:6: $X is not known: this 'case' may assign it or not, as that depends on "
                   "$(uname); give it with --variable X=VALUE"},
-        Construct{"if [ a = b ]; then\n  X=2\nfi",
+        Construct{"if [ a = b ]; then\n  X=2\nfi; [ -z \"$X\" ] && Y=1",
                   "4:23: $X is not known: line 2 assigns it, on a path that does not run before "
                   "this; give it with --variable X=VALUE"},
         Construct{"X=1; grep -q a b && X=2",
