@@ -136,7 +136,7 @@ Status MeasureAll(const Options& options, const CommonOptions& common, MeasurePl
                   const std::optional<BegunFile>& begun) {
   std::string error, state;
   const auto device = MeasureDevice::Open(options.device, options.cudnn, &error);
-  if (device == nullptr) return Error(fmt::format("GPU {}: {}", options.device, error));
+  if (device == nullptr) return Error(error, {fmt::format("--device {}", options.device), 0, 0});
   RETURN_IF_ERROR(BeginFile(options, *device, begun));
   LeaveOutAttentionWithoutCudnn(*device, common, &plan);
   int64_t failed = 0;

@@ -365,9 +365,9 @@ TEST(NcclLibraryTest, ErrorsSayWhatIsWrong) {
 
   const auto nowhere = NcclLibrary::Load("/nowhere/libhacknccl.so");
   ASSERT_FALSE(nowhere.ok());
-  EXPECT_EQ(nowhere.error().message(),
-            "cannot load NCCL; run scripts/setup.sh to build it: /nowhere/libhacknccl.so: cannot "
-            "open shared object file: No such file or directory");
+  EXPECT_EQ(nowhere.error().ToString(),
+            "/nowhere/libhacknccl.so: error: cannot load NCCL: cannot open shared object file: No "
+            "such file or directory; run scripts/setup.sh to build it");
 }
 
 TEST(NcclLibraryTest, PlansAThousandRanks) {

@@ -100,7 +100,7 @@ class GpuProfiler(unittest.TestCase):
     def test_without_a_gpu_nothing_is_written(self):
         status, stdout, said = self.run_tool("--rows", "8", "--widths", "8", "--gpu", "g", "-o", "p.csv", "-q")
         self.assertEqual((status, stdout), (1, ""))
-        self.assertRegex(said, r"^error: GPU 0: .+\n$")
+        self.assertRegex(said, r"^--device 0: error: .+\n$")
         self.assertEqual(list(self.folder.iterdir()), [])
 
 

@@ -118,6 +118,10 @@ class Processes(unittest.TestCase):
                      "repeated packets", "ack timeouts", "ns of paused links"]:
             self.assertGreater(counters[name], 0, name)
         self.spine_dies_amid_traffic(once["4-links.csv"].decode())
+        # The report's heat map has what the network logged, beside what the plans say.
+        page = (self.run_dir / "report.html").read_text()
+        self.assertIn('"Cables as the packet network logged them"', page)
+        self.assertRegex(page, r'"name":"leaf0 to spine0 \(\d cables\)"')
         for processes, threads, partitioning in itertools.product([1, 2], [1, 2, 4], PARTITIONINGS):
             with self.subTest(processes=processes, threads=threads, partitioning=partitioning):
                 again = self.answer("--threads", threads, "--partitioning", partitioning, processes=processes)

@@ -94,15 +94,17 @@ class Writer {
     return text;
   }
 
-  // A cluster file has no names with control characters.
+  // A cluster file is text: it has no control characters and is UTF-8.
   Status CheckNames() const {
+    std::set<std::string> known;
     for (const Cable& cable : inventory_.cables) {
       for (const CableEnd* end : {&cable.a, &cable.b}) {
         for (const std::string& name : {end->device, end->port}) {
-          if (drydock::Printable(name) == name && name.find('\n') == name.npos) continue;
+          if (!known.insert(name).second) continue;
+          if (name == Printable(name) && ParseYaml("a: " + Quoted(name), "").ok()) continue;
           return Error(
-              fmt::format("the name '{}' has a control character; give the device or port "
-                          "another name",
+              fmt::format("the name '{}' has a character that is not text; give the device "
+                          "or port another name",
                           Printable(name)));
         }
       }

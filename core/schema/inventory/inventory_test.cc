@@ -84,6 +84,24 @@ TEST(InventoryTest, ReadsTablesOfCables) {
       "(gpu1, gpu2); give --host a cluster file whose hosts have the number of NICs of yours");
 }
 
+// Such a name would make a cluster file that cannot be read.
+TEST(InventoryTest, RefusesNamesThatAreNoText) {
+  for (const std::string name : {"h\x18", "h\xbf"}) {
+    Inventory inventory;
+    inventory.hosts = {name};
+    inventory.switches = {"leaf"};
+    inventory.cables = {{{name, "eth0"}, {"leaf", "swp1"}}};
+    const Result<ClusterText> cluster =
+        ClusterOfInventory(inventory, *ParseYaml("cluster: {name: c}\n", "base"), 1,
+                           Bandwidth::BitsPerSecond(1'000'000'000), "c");
+    ASSERT_FALSE(cluster.ok());
+    EXPECT_NE(cluster.error().message().find("has a character that is not text; give the device "
+                                             "or port another name"),
+              std::string::npos)
+        << cluster.error().message();
+  }
+}
+
 TEST(InventoryTest, ReportsThePlaceOfMistakes) {
   EXPECT_EQ(ErrorText(ParseIbNetDiscover("hello\n", "n")),
             "n: error: there is no Switch and no Ca: this is not the output of ibnetdiscover");

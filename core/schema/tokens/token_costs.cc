@@ -93,9 +93,8 @@ Error NoTokenCosts(const TokenCostTable& table, BufferKind buffers, const GpuSpe
   if (kind != table.end()) {
     for (const auto& [name, costs] : kind->second) names.push_back(name);
   }
-  return Error(fmt::format("there are no costs of {} on {}; there are those of {}",
-                           NameOfKind(buffers), gpu.name, Join(names)),
-               {TokenCostsPath(), 0, 0});
+  return Error(fmt::format("{} has no costs of {} on {}; it has those of {}", TokenCostsPath(),
+                           NameOfKind(buffers), gpu.name, Join(names)));
 }
 
 std::string TokenCostsPath() { return ConfigDirectory() + "/token-exchange.yaml"; }
