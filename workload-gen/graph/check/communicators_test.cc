@@ -46,7 +46,7 @@ TEST(Communicators, TheNumberOfPlacementsDoesNotGrowWithTheCluster) {
 TEST(Communicators, AMissingLibraryIsAnError) {
   const Result<size_t> created = CreateCommunicators(TestWorkload(), {"no/such.so", false});
   ASSERT_FALSE(created.ok());
-  EXPECT_THAT(created.error().message(), testing::HasSubstr("no/such.so"));
+  EXPECT_THAT(created.error().ToString(), testing::HasSubstr("no/such.so: error: "));
 }
 
 }  // namespace
