@@ -334,12 +334,11 @@ Status Run(const Options& options, const CommonOptions& common) {
   RETURN_IF_ERROR(WriteFileAtomically(options.out + "/" + kTableName, CsvOf(table)));
   RETURN_IF_ERROR(WriteFileAtomically(options.out + "/" + kPageName, SweepPageOf(table)));
   fmt::print("{}", TextOf(table, options.show));
-  const std::vector<std::string> lacking = MissingMetrics(table);
-  for (const std::string& line : lacking) Report(kTool, common, line);
   Report(kTool, common, fmt::format("{0}: {1}, {2}", options.out, kTableName, kPageName));
   if (result->failures.empty()) {
+    const std::vector<std::string> lacking = MissingMetrics(table);
+    if (!lacking.empty()) return Error(Join(lacking, "; "));
     if (!Ranked(table).empty()) return OkStatus();
-    if (!lacking.empty()) return Error(lacking.front());
     return Error("no point could be simulated; the first one: " + table.rows.front().record.reason);
   }
   const auto& [id, how] = *result->failures.begin();
