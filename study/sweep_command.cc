@@ -388,14 +388,14 @@ Status Run(const Options& options, const CommonOptions& common) {
   RETURN_IF_ERROR(WriteFileAtomically(options.out + "/" + kTableName, CsvOf(table)));
   RETURN_IF_ERROR(WriteFileAtomically(options.out + "/" + kPageName, SweepPageOf(table)));
   fmt::print("{}", TextOf(table, options.show));
-  const std::vector<std::string> lacking = MissingMetrics(table);
-  for (const std::string& line : lacking) Report(kTool, common, line);
   Report(kTool, common, fmt::format("{0}: {1}, {2}", options.out, kTableName, kPageName));
   if (failures.empty()) {
+    const Location place = {options.out + "/" + kTableName, 0, 0};
+    const std::vector<std::string> lacking = MissingMetrics(table);
+    if (!lacking.empty()) return Error(Join(lacking, "; "), place);
     if (!Ranked(table).empty()) return OkStatus();
-    if (!lacking.empty()) return Error(lacking.front(), {options.out + "/" + kTableName, 0, 0});
     return Error("no point could be simulated; the first one: " + table.rows.front().record.reason,
-                 {options.out + "/" + kTableName, 0, 0});
+                 place);
   }
   const auto& [id, how] = *failures.begin();
   return Error(fmt::format("{} not in the table, the first is {}: {}; the same command tries them "
