@@ -9,6 +9,7 @@
 #include "core/base/files.h"
 #include "core/base/plural.h"
 #include "core/base/writable.h"
+#include "core/rundir/run_lock.h"
 #include "drydock/shipped/shipped_files.h"
 #include "study/commands.h"
 #include "study/goodput/failure_file.h"
@@ -164,6 +165,10 @@ Result<std::vector<IntervalTrial>> SetSteps(const Options& options, const Sampli
 }
 
 Status Run(const Options& options, const CommonOptions& common) {
+  RunLock lock;
+  if (options.out.empty()) {
+    ASSIGN_OR_RETURN(lock, LockRun(kTool, common, options.run));
+  }
   GoodputResult result;
   result.failures_file = FileMeant(ShippedKind::kFailures, options.failures);
   ASSIGN_OR_RETURN(const FailureModel model, LoadFailures(result.failures_file, options.set));
@@ -207,6 +212,9 @@ Status Run(const Options& options, const CommonOptions& common) {
 
 }  // namespace
 
-std::unique_ptr<Command> MakeGoodputCommand() { return MakeCommand(kTool, Declare, Run); }
+std::unique_ptr<Command> MakeGoodputCommand() {
+  return MakeCommand<Options>(kTool, Declare, Run,
+                              [](const Options& options) { return options.run; });
+}
 
 }  // namespace drydock
