@@ -42,7 +42,9 @@ constexpr const char* kOutputs[] = {"summary.json", "summary.txt", "critical-pat
 TEST_F(ReportTest, WritesItsFilesAndReturnsTheText) {
   const Result<ReportOutcome> outcome = MakeReport({run_});
   ASSERT_TRUE(outcome.ok()) << outcome.error().ToString();
-  const Summary summary = Summarize(FakeRun(), ShippedErrors());
+  Inputs inputs = FakeRun();
+  inputs.maker = "workload-gen";
+  const Summary summary = Summarize(inputs, ShippedErrors());
   EXPECT_EQ(outcome->text, SummaryText(summary));
   EXPECT_EQ(outcome->note,
             run_ + ": summary.json, critical-path.csv, report.html, trace.json.gz of 3 of 4 ranks");

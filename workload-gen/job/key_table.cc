@@ -244,7 +244,8 @@ std::vector<Key> ModelKeys() {
           "`false`: an encoder, in which each token attends to all tokens"),
       Key("window", kind::Count(MEMBER(model.attention.window), 1, kMaxDimension),
           "largest number of keys that a query sees (sliding window)")
-          .Megatron({Computed("--window-size")}),
+          .Megatron({Computed("--window-size"), Computed("--sliding-window"),
+                     Computed("--enable-gpt-oss")}),
       Key("window_kind", kind::Choice(MEMBER(model.attention.window_kind), {"sliding", "chunked"}),
           "`sliding`: a query sees the last `window` keys. `chunked`: the earlier keys of its own "
           "chunk of `window` tokens (Llama 4)")
@@ -313,7 +314,8 @@ std::vector<Key> ModelKeys() {
           "MLP, `E` experts. Without it, a layer has attention or a delta net, and an MLP or "
           "experts")
           .Megatron({Computed("--hybrid-layer-pattern"), Computed("--hybrid-override-pattern"),
-                     Computed("--is-hybrid-model"), Computed("--spec")}),
+                     Computed("--is-hybrid-model"), Computed("--spec"),
+                     Computed("--hybrid-attention-ratio"), Computed("--hybrid-mlp-ratio")}),
       Key("pattern_ffn", kind::Word(MEMBER(model.pattern_widths)),
           "the width of the MLP of each `-` of `layer_pattern`, in order, where they differ "
           "(Nemotron-NAS): `28672*2,14336`; `*n` repeats a width")

@@ -347,7 +347,7 @@ std::optional<std::string> ReadBeside(const std::string& file_name, const std::s
 // The variables that a line of the script assigns, on whatever path, with the first such line.
 std::map<std::string, int32_t> AssignedVariables(const std::string& text) {
   static const std::regex kAssigned(
-      "(?:^|[\\n;&(]|\\b(?:then|else|do|export|local|declare|readonly|typeset)[ \\t])[ \\t]*"
+      "(?:^|[\\n;&()]|\\b(?:then|else|do|export|local|declare|readonly|typeset)[ \\t])[ \\t]*"
       "([A-Za-z_][A-Za-z0-9_]*)\\+?=");
   std::map<std::string, int32_t> lines;
   int32_t line = 1;
