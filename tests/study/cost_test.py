@@ -86,7 +86,7 @@ class CostTest(unittest.TestCase):
 
     def test_a_sweep_by_a_cost_that_is_not_known_says_so(self):
         status, _, error = self.command("drydock-sweep", MODEL, CLUSTER, *sets(SETS), "--network", "analytical", "--over",
-                                        "training.micro_batch=1,2", "--metric", "cost_per_token", "-o", self.folder / "sweep")
+                                        "parallel.pipeline=1,2", "--metric", "cost_per_token", "-o", self.folder / "sweep")
         self.assertEqual(status, 1)
         self.assertIn("no point has cost_per_token: it needs 'cost' with a price in the cluster file", error)
 

@@ -234,14 +234,14 @@ metrics: [mfu]
                                 "wait for its end, or give another directory\n")
 
     def test_a_worker_that_dies_loses_its_point_alone(self):
-        process = subprocess.Popen(command(MODEL, CLUSTER, "--set", "training.global_batch=1024", "--network", "fluid", "--over",
+        process = subprocess.Popen(command(MODEL, CLUSTER, "--set", "training.global_batch=16384", "--network", "fluid", "--over",
                                            "parallel.tensor=1,2,4", "--jobs", 1, "-o", self.out), cwd=ROOT, text=True,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         child, end = "", time.monotonic() + 60
         while not child and time.monotonic() < end:
             child = subprocess.run(["pgrep", "-P", str(process.pid)], text=True, capture_output=True).stdout.strip()
             time.sleep(0.01)
-        time.sleep(0.3)
+        time.sleep(0.1)
         os.kill(int(child.split()[0]), signal.SIGKILL)
         _, error = process.communicate(timeout=240)
         self.assertEqual(process.returncode, 1)
