@@ -59,19 +59,30 @@ def cost(command):
     return time.monotonic() - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024 / 1e6
 
 
-# CPU seconds of slowness()'s loop on the machine for which the limits are written, when it is idle.
-REFERENCE_SECONDS = 0.11
+# CPU seconds of slowness()'s walk on the machine for which the limits were written: half of what it takes on a machine on
+# which the same program takes twice the time of then (all-reduce over 1024 H100: 1.0 s where it took at most 0.5 s).
+REFERENCE_SECONDS = 0.17
+
+
+WALK = """
+import random, time
+order = list(range(1 << 20))
+random.Random(1).shuffle(order)
+def walk():
+    start, at = time.process_time(), 0
+    for _ in range(1_000_000):
+        at = order[at]
+    return time.process_time() - start
+print(min(walk() for _ in range(3)))
+"""
 
 
 def slowness():
-    """How many times slower this machine runs now than the one for which the limits are written; at least 1."""
-    def loop():
-        start = time.process_time()
-        total = 0
-        for i in range(1_000_000):
-            total += i * i & 7
-        return time.process_time() - start
-    return max(1.0, min(loop() for _ in range(3)) / REFERENCE_SECONDS)
+    """How many times slower this machine walks through memory now than the one for which the limits were written; at
+    least 1. Simulators wait for memory more than for anything else."""
+    # In a process of its own: what this one holds would count as the memory of the commands that it starts.
+    walked = subprocess.run([sys.executable, "-c", WALK], text=True, capture_output=True, check=True).stdout
+    return max(1.0, float(walked) / REFERENCE_SECONDS)
 
 
 def holds(line, seconds, peak, more=""):
